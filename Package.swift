@@ -1,0 +1,84 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+/// Tests reach into C and into processes; they are not what strict memory safety protects.
+let testSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A room of the house: a module that other rooms of this package use.
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// The tests in one folder of `Tests/`. They may use Foundation; `Sources/` may not.
+func tests(_ folder: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(folder)Tests", dependencies: dependencies + ["TestSupport"], path: "Tests/\(folder)",
+        swiftSettings: testSettings)
+}
+
+let package = Package(
+    name: "auth-apple",
+    products: [
+        .executable(name: "auth-apple", targets: ["auth-apple"]),
+        .executable(name: "apple-simulator", targets: ["apple-simulator"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["SQLite"]),
+        .trait(name: "SQLite", description: "Accounts in a SQLite file (needs libsqlite3-dev)"),
+        .trait(name: "PostgreSQL", description: "Accounts in PostgreSQL (needs libpq-dev)"),
+    ],
+    targets: [
+        // The centre: pure. These three import nothing of the system.
+        room("JOSE"),
+        room("AppleID", ["JOSE"]),
+        room("Accounts", ["AppleID", "JOSE"]),
+
+        // The edge: one wrapper a library.
+        .target(name: "OpenSSLShim", linkerSettings: [.linkedLibrary("crypto")]),
+        room("OpenSSLCrypto", ["JOSE", "OpenSSLShim"]),
+        .target(name: "CurlShim", linkerSettings: [.linkedLibrary("dl")]),
+        room("CurlHTTP", ["CurlShim"]),
+        room("KeyCache", ["AppleID", "JOSE"]),
+        .systemLibrary(name: "SQLiteShim"),
+        room(
+            "UserStores",
+            ["Accounts", "AppleID", "JOSE", .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"]))]),
+
+        // The doorway, and the programs.
+        room("AuthFunction", ["Accounts", "AppleID", "JOSE"]),
+        .executableTarget(
+            name: "auth-apple",
+            dependencies: [
+                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
+            ],
+            swiftSettings: settings),
+        .executableTarget(name: "apple-simulator", dependencies: ["JOSE", "OpenSSLCrypto"], swiftSettings: settings),
+
+        // The tests: one folder a room, and what they share.
+        .target(
+            name: "TestSupport", dependencies: ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto"], path: "Tests/Support",
+            swiftSettings: testSettings),
+        tests("JOSE", ["JOSE", "OpenSSLCrypto"]),
+        tests("AppleID", ["AppleID", "JOSE", "OpenSSLCrypto"]),
+        tests("Accounts", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "UserStores"]),
+        tests("OpenSSLCrypto", ["JOSE", "OpenSSLCrypto"]),
+        tests("CurlHTTP", ["CurlHTTP"]),
+        tests("KeyCache", ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"]),
+        tests("UserStores", ["Accounts", "AppleID", "JOSE", "UserStores"]),
+        tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
+        tests("Integration", ["JOSE", "auth-apple", "apple-simulator"]),
+        tests("Linkage", []),
+    ]
+)

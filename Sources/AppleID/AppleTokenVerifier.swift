@@ -1,0 +1,80 @@
+package import JOSE
+
+/// The one place where bytes from Apple become trusted; login and notifications both come through here.
+package struct AppleTokenVerifier: Sendable {
+    package let policy: TokenPolicy
+    private let cryptography: any Cryptography
+
+    package init(policy: TokenPolicy, cryptography: any Cryptography) {
+        self.policy = policy
+        self.cryptography = cryptography
+    }
+
+    /// Verifies shape, key, signature, `iss`, `aud`, `exp` and `iat`, in that order.
+    ///
+    /// The error is a `TokenRefusal` when the token is bad, and `KeysUnavailable` when that could not be found out.
+    package func verify(
+        _ token: ArraySlice<UInt8>, keys: some AppleKeySource, at now: UnixTime
+    ) throws(VerificationFailure) -> VerifiedAppleToken {
+        let claims = try verifiedClaims(of: token, keys: keys)
+        do {
+            return VerifiedAppleToken(
+                audience: try check(claims, at: now), claims: claims, requiresNonce: policy.requiresNonce,
+                cryptography: cryptography)
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    private func verifiedClaims(
+        of token: ArraySlice<UInt8>, keys: some AppleKeySource
+    ) throws(VerificationFailure) -> JSON.Object {
+        do {
+            let jws = try CompactJWS(parsing: token, allowing: [.rs256])
+            guard let keyID = jws.header.keyID else { throw VerificationFailure.refused(.keyIDMissing) }
+            let key = try keys.keys(naming: keyID).key(named: keyID)
+            return try jws.verified(by: key, using: cryptography).claims()
+        } catch let error as JOSEError {
+            throw .refused(TokenRefusal(error))
+        } catch let error as KeysUnavailable {
+            throw .keysUnavailable(error)
+        } catch let error as VerificationFailure {
+            throw error
+        } catch {
+            throw .refused(.malformed)
+        }
+    }
+
+    /// The audience that matched, if all is well.
+    private func check(_ claims: JSON.Object, at now: UnixTime) throws(TokenRefusal) -> String {
+        guard let issuer = claims["iss"]?.string, policy.issuers.contains(issuer) else { throw .issuer }
+
+        let audiences: [JSON] =
+            switch claims["aud"] {
+            case .array(let values)?: values
+            case let value?: [value]
+            case nil: []
+            }
+        let audience = audiences.lazy.compactMap(\.string).first(where: policy.audiences.contains)
+        guard let audience, audiences.allSatisfy({ $0.string != nil }) else { throw .audience }
+
+        // RFC 7519 §4.1.4 allows fractions in a NumericDate; Apple sends integers, and only they are exact.
+        guard let expiry = claims["exp"]?.integer, let issued = claims["iat"]?.integer else { throw .malformed }
+        let leeway = policy.leewaySeconds
+        guard now < UnixTime(seconds: expiry).adding(seconds: leeway) else { throw .expired }
+        let issuedAt = UnixTime(seconds: issued)
+        guard issuedAt <= now.adding(seconds: leeway) else { throw .notYetValid }
+        if let notBefore = claims["nbf"] {
+            guard let notBefore = notBefore.integer else { throw .malformed }
+            guard UnixTime(seconds: notBefore) <= now.adding(seconds: leeway) else { throw .notYetValid }
+        }
+        guard now <= issuedAt.adding(seconds: policy.maximumAgeSeconds).adding(seconds: leeway) else { throw .tooOld }
+        return audience
+    }
+}
+
+/// Why there is no verified token: it is bad, or Apple's keys could not be had.
+package enum VerificationFailure: Error, Hashable {
+    case refused(TokenRefusal)
+    case keysUnavailable(KeysUnavailable)
+}

@@ -1,0 +1,42 @@
+/// What the centre asks of a cryptographic library. `OpenSSLCrypto` answers it on Linux; another library may take its
+/// place without a change in any rule.
+package protocol Cryptography: Sendable {
+    /// Whether `signature` is `key`'s over exactly these bytes. False for a key that the library refuses, such as a point
+    /// off the curve, and for a key of the wrong kind: verification fails closed.
+    func isValid(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: PublicKey,
+        algorithm: SignatureAlgorithm
+    ) -> Bool
+
+    /// A signature in JWS form: for ES256 the 64 bytes r‖s (RFC 7518 §3.4), for RS256 PKCS #1 v1.5 (§3.3).
+    func sign(_ message: ArraySlice<UInt8>, with key: PrivateKey) throws(CryptographyError) -> [UInt8]
+
+    func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8]
+
+    func hmacSHA256(_ message: ArraySlice<UInt8>, key: ArraySlice<UInt8>) -> [UInt8]
+
+    /// From the system's secure generator.
+    func randomBytes(_ count: Int) throws(CryptographyError) -> [UInt8]
+
+    /// Equality that takes the same time wherever the bytes differ. Only a difference in length shows.
+    func areEqual(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool
+
+    /// A new key: P-256 for ES256, RSA 2048 for RS256.
+    func generateKey(for algorithm: SignatureAlgorithm) throws(CryptographyError) -> PrivateKey
+}
+
+/// The library failed, which is our fault and never the caller's.
+package struct CryptographyError: Error, Hashable {
+    /// The operation, and the library's own words; holds no key material.
+    package var reason: String
+
+    package init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+/// The algorithms of this project (RFC 7518 §3.1); there is no other, so `none` and HMAC cannot be chosen by a token.
+package enum SignatureAlgorithm: String, Hashable, Sendable {
+    case rs256 = "RS256"
+    case es256 = "ES256"
+}
