@@ -29,7 +29,7 @@ package struct AuthFunction {
         let start = clock.monotonicMilliseconds()
         let now = clock.now()
         let context = (try? incoming.get())?.context
-        let requestID = context?.requestID ?? newRequestID(at: now)
+        let requestID = context?.requestID ?? Self.newRequestID(at: now, using: cryptography)
         var log = LogLine(time: now, requestID: requestID)
         var response: Response
         do throws(Failure) {
@@ -88,9 +88,19 @@ package struct AuthFunction {
         return object
     }
 
-    private func newRequestID(at now: UnixTime) -> String {
+    private static func newRequestID(at now: UnixTime, using cryptography: any Cryptography) -> String {
         let random = (try? cryptography.randomBytes(10)) ?? [UInt8](repeating: 0, count: 10)
         return UUIDv7(at: now, random: random).description
+    }
+
+    /// The answer of a program that is not configured: it says nothing of the configuration, which is the log's to tell.
+    package static func unconfigured(using cryptography: any Cryptography, clock: Clock) -> Exchange {
+        let now = clock.now()
+        let requestID = newRequestID(at: now, using: cryptography)
+        var log = LogLine(time: now, requestID: requestID)
+        let problem = Problem(.notConfigured)
+        log.reason = "not_configured"
+        return Exchange(response: problem.response(in: .spanish, requestID: requestID), log: log)
     }
 
     /// Lets lines about one person be found together without naming the person: 64 bits of SHA-256.

@@ -34,7 +34,7 @@ package struct Configuration: Sendable {
         _ environment: Environment, userID: UInt32, using cryptography: any Cryptography
     ) throws(Refusal) {
         var reader = ConfigurationReader(environment: environment)
-        let mode = reader.choice("MODE", [Mode.production, .development], default: .production)
+        let mode = reader.mode()
         let policy = TokenPolicy(
             issuers: reader.list("ISSUERS", default: ["https://appleid.apple.com"]),
             audiences: reader.list(

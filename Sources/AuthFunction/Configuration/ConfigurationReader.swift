@@ -92,7 +92,11 @@ package struct ConfigurationReader {
         return url
     }
 
-    mutating func store(mode: Configuration.Mode) -> String? {
+    package mutating func mode() -> Configuration.Mode {
+        choice("MODE", [.production, .development], default: .production)
+    }
+
+    package mutating func store(mode: Configuration.Mode) -> String? {
         let url: String
         if let text = text("STORE") {
             url = text
