@@ -12,7 +12,7 @@ internal import OpenSSLShim
         unsafe self.handle = handle
     }
 
-    init?(of key: borrowing PKey, named name: String) {
+    init?(of key: PKey, named name: String) {
         var handle: OpaquePointer?
         guard unsafe EVP_PKEY_get_bn_param(key.handle, name, &handle) == 1, let handle = unsafe handle else {
             return nil

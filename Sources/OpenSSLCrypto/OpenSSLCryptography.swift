@@ -6,6 +6,9 @@ internal import OpenSSLShim
 /// Made for a process that lives for one request: the library starts without reading its configuration, and randomness
 /// comes from the kernel. Any thread may use it, and any number of values of it are one and the same.
 package struct OpenSSLCryptography: Cryptography {
+    private static let publicKeys = RecentKeys<PublicKey>(capacity: 8)
+    private static let privateKeys = RecentKeys<PrivateKey>(capacity: 4)
+
     package init() {}
 
     package func isValid(
@@ -13,7 +16,8 @@ package struct OpenSSLCryptography: Cryptography {
         algorithm: SignatureAlgorithm
     ) -> Bool {
         defer { Library.forgetErrors() }
-        guard algorithm == key.algorithm, let key = PKey(key) else { return false }
+        guard algorithm == key.algorithm, let key = Self.publicKeys.key(for: key, make: PKey.init)
+        else { return false }
         switch algorithm {
         case .rs256:
             return key.isValid(signature, over: message)
@@ -24,7 +28,9 @@ package struct OpenSSLCryptography: Cryptography {
     }
 
     package func sign(_ message: ArraySlice<UInt8>, with key: PrivateKey) throws(CryptographyError) -> [UInt8] {
-        guard let pkey = PKey(key) else { throw Library.error("read the signing key") }
+        guard let pkey = Self.privateKeys.key(for: key, make: PKey.init) else {
+            throw Library.error("read the signing key")
+        }
         guard let signature = pkey.signature(over: message) else { throw Library.error("sign") }
         switch key.algorithm {
         case .rs256:

@@ -2,8 +2,11 @@ internal import JOSE
 internal import OpenSSLShim
 
 /// A key inside libcrypto (`EVP_PKEY`), owned.
-@safe struct PKey: ~Copyable {
-    let handle: OpaquePointer
+///
+/// A class, because a remembered key may be in use by several threads at once. libcrypto allows that as long as nobody
+/// changes the key, and nothing here can.
+@safe final class PKey: Sendable {
+    nonisolated(unsafe) let handle: OpaquePointer
 
     init(takingOwnershipOf handle: OpaquePointer) {
         unsafe self.handle = handle
@@ -16,7 +19,7 @@ internal import OpenSSLShim
 
 extension PKey {
     /// Nil when the library refuses the key: here it checks that a point lies on the curve.
-    init?(_ key: PublicKey) {
+    convenience init?(_ key: PublicKey) {
         var parameters = KeyParameters()
         switch key {
         case .rsa(let key):
@@ -30,7 +33,7 @@ extension PKey {
     }
 
     /// A key to sign with. For P-256 the public half is left out: signing does not use it, and reading it is not free.
-    init?(_ key: PrivateKey) {
+    convenience init?(_ key: PrivateKey) {
         var parameters = KeyParameters()
         switch (key.publicKey, key.parts) {
         case (_, .p256(let d)):
@@ -51,7 +54,7 @@ extension PKey {
         self.init(&parameters, kind: key.publicKey.kind, selection: openssl_shim_key_pair)
     }
 
-    private init?(_ parameters: inout KeyParameters, kind: StaticString, selection: Int32) {
+    private convenience init?(_ parameters: inout KeyParameters, kind: StaticString, selection: Int32) {
         guard Library.isReady, let context = PKeyContext(kind: kind) else { return nil }
         var handle: OpaquePointer?
         let isMade =
