@@ -48,7 +48,8 @@ extension SQLiteUserStore {
             let accounts = try connection.integer("SELECT count(*) FROM accounts") ?? 0
             let sessions = try connection.integer("SELECT count(*) FROM sessions") ?? 0
             let schema =
-                version == Schema.steps.count ? "schema \(version)" : "schema \(version), to become \(Schema.steps.count)"
+                version == Schema.steps.count
+                ? "schema \(version)" : "schema \(version), to become \(Schema.steps.count)"
             return "SQLite \(file.path): \(schema), \(accounts) accounts, \(sessions) sessions"
         } catch {
             throw error.error(for: file.path)
