@@ -48,7 +48,8 @@ extension Connection {
             throw .unusable("the file is another program's database: choose another path")
         }
         guard version <= Schema.steps.count else {
-            throw .unusable("schema \(version) is newer than this program, which knows \(Schema.steps.count): upgrade it")
+            throw .unusable(
+                "schema \(version) is newer than this program, which knows \(Schema.steps.count): upgrade it")
         }
         return version
     }

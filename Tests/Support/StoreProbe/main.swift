@@ -61,7 +61,8 @@ do {
         }
         return Session(
             id: UUIDv7(at: now, random: random(10)), accountID: account.id,
-            deviceInfo: .object(["id": .string("canary-device"), "platform": .string("ios")]), refreshDigest: random(32), createdAt: now,
+            deviceInfo: .object(["id": .string("canary-device"), "platform": .string("ios")]),
+            refreshDigest: random(32), createdAt: now,
             expiresAt: now.adding(seconds: 2_592_000))
     }
     print(account.id, isNew, session.id)
