@@ -68,14 +68,18 @@ let package = Package(
 
         // The tests: one folder a room, and what they share.
         .target(
-            name: "TestSupport", dependencies: ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto"], path: "Tests/Support",
-            swiftSettings: testSettings),
+            name: "TestSupport",
+            dependencies: ["Accounts", "AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"],
+            path: "Tests/Support", exclude: ["LoopbackServer.py"], swiftSettings: testSettings),
+        .executableTarget(
+            name: "key-cache-probe", dependencies: ["CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
+            path: "Tests/KeyCacheProbe", swiftSettings: testSettings),
         tests("JOSE", ["JOSE", "OpenSSLCrypto"]),
         tests("AppleID", ["AppleID", "JOSE", "OpenSSLCrypto"]),
         tests("Accounts", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("OpenSSLCrypto", ["JOSE", "OpenSSLCrypto"]),
         tests("CurlHTTP", ["CurlHTTP"]),
-        tests("KeyCache", ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"]),
+        tests("KeyCache", ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "key-cache-probe"]),
         tests("UserStores", ["Accounts", "AppleID", "JOSE", "UserStores"]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("Integration", ["JOSE", "auth-apple", "apple-simulator"]),
