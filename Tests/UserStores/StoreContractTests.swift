@@ -144,7 +144,8 @@ import UserStores
             #expect(throws: StoreError.self) {
                 try store.signIn(candidate) { account in
                     Session(
-                        id: taken.id, accountID: account.id, clientID: "com.example.app", deviceInfo: DeviceInfo(stored: [:]), refreshDigest: randomBytes(32),
+                        id: taken.id, accountID: account.id, clientID: "com.example.app",
+                        deviceInfo: DeviceInfo(stored: [:]), refreshDigest: randomBytes(32),
                         createdAt: noon, expiresAt: noon)
                 }
             }

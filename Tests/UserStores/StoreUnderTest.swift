@@ -56,6 +56,7 @@ func person(_ subject: String, _ profile: Profile = Profile(), at time: UnixTime
 
 func login(of account: Account, on device: JSON = .object([:]), at time: UnixTime = noon, days: Int64 = 30) -> Session {
     Session(
-        id: UUIDv7(at: time, random: randomBytes(10)), accountID: account.id, clientID: "com.example.app", deviceInfo: DeviceInfo(stored: device),
+        id: UUIDv7(at: time, random: randomBytes(10)), accountID: account.id, clientID: "com.example.app",
+        deviceInfo: DeviceInfo(stored: device),
         refreshDigest: randomBytes(32), createdAt: time, expiresAt: time.adding(seconds: days * 86400))
 }

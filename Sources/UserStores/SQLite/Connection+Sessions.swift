@@ -32,7 +32,8 @@ extension Connection {
             let refreshDigest = row.blob(3), let createdAt = row.integer(4), let expiresAt = row.integer(5)
         else { throw .unusable("a row of sessions is damaged: restore the file from a backup") }
         return Session(
-            id: id, accountID: accountID, clientID: clientID, deviceInfo: DeviceInfo(stored: deviceInfo), refreshDigest: refreshDigest,
+            id: id, accountID: accountID, clientID: clientID, deviceInfo: DeviceInfo(stored: deviceInfo),
+            refreshDigest: refreshDigest,
             createdAt: UnixTime(milliseconds: createdAt), expiresAt: UnixTime(milliseconds: expiresAt))
     }
 
