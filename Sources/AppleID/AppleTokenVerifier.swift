@@ -14,7 +14,7 @@ package struct AppleTokenVerifier: Sendable {
     ///
     /// The error is a `TokenRefusal` when the token is bad, and `KeysUnavailable` when that could not be found out.
     package func verify(
-        _ token: ArraySlice<UInt8>, keys: some AppleKeySource, at now: UnixTime
+        _ token: ArraySlice<UInt8>, keys: any AppleKeySource, at now: UnixTime
     ) throws(VerificationFailure) -> VerifiedAppleToken {
         let claims = try verifiedClaims(of: token, keys: keys)
         do {
@@ -27,7 +27,7 @@ package struct AppleTokenVerifier: Sendable {
     }
 
     private func verifiedClaims(
-        of token: ArraySlice<UInt8>, keys: some AppleKeySource
+        of token: ArraySlice<UInt8>, keys: any AppleKeySource
     ) throws(VerificationFailure) -> JSON.Object {
         do {
             let jws = try CompactJWS(parsing: token, allowing: [.rs256])
