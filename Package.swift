@@ -75,7 +75,7 @@ let package = Package(
             name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "UserStores"],
             path: "Tests/Support/StoreProbe", swiftSettings: testSettings),
         .executableTarget(
-            name: "key-cache-probe", dependencies: ["CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
+            name: "key-cache-probe", dependencies: ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
             path: "Tests/KeyCacheProbe", swiftSettings: testSettings),
         tests("JOSE", ["JOSE", "OpenSSLCrypto"]),
         tests("AppleID", ["AppleID", "JOSE", "OpenSSLCrypto"]),
