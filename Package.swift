@@ -70,10 +70,10 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["Accounts", "AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"],
-            path: "Tests/Support", exclude: ["LoopbackServer.py"], swiftSettings: testSettings),
+            path: "Tests/Support", exclude: ["KeyCacheProbe", "LoopbackServer.py"], swiftSettings: testSettings),
         .executableTarget(
-            name: "key-cache-probe", dependencies: ["CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
-            path: "Tests/KeyCacheProbe", swiftSettings: testSettings),
+            name: "key-cache-probe", dependencies: ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
+            path: "Tests/Support/KeyCacheProbe", swiftSettings: testSettings),
         tests("JOSE", ["JOSE", "OpenSSLCrypto"]),
         tests("AppleID", ["AppleID", "JOSE", "OpenSSLCrypto"]),
         tests("Accounts", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "UserStores"]),

@@ -2,6 +2,7 @@
 //
 //     key-cache-probe CACHE_FILE URL CA_FILE KID [SECONDS_TO_ADD_TO_THE_CLOCK]
 
+import AppleID
 import CurlHTTP
 import Glibc
 import JOSE
