@@ -69,14 +69,22 @@ let package = Package(
         // The tests: one folder a room, and what they share.
         .target(
             name: "TestSupport", dependencies: ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto"], path: "Tests/Support",
-            swiftSettings: testSettings),
+            exclude: ["StoreProbe"], swiftSettings: testSettings),
+        .executableTarget(
+            name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "UserStores"],
+            path: "Tests/Support/StoreProbe", swiftSettings: testSettings),
         tests("JOSE", ["JOSE", "OpenSSLCrypto"]),
         tests("AppleID", ["AppleID", "JOSE", "OpenSSLCrypto"]),
         tests("Accounts", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("OpenSSLCrypto", ["JOSE", "OpenSSLCrypto"]),
         tests("CurlHTTP", ["CurlHTTP"]),
         tests("KeyCache", ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"]),
-        tests("UserStores", ["Accounts", "AppleID", "JOSE", "UserStores"]),
+        tests(
+            "UserStores",
+            [
+                "Accounts", "AppleID", "JOSE", "UserStores", "store-probe",
+                .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
+            ]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("Integration", ["JOSE", "auth-apple", "apple-simulator"]),
         tests("Linkage", []),
