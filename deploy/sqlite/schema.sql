@@ -12,6 +12,7 @@ CREATE TABLE accounts (
 CREATE TABLE sessions (
     id BLOB PRIMARY KEY NOT NULL CHECK (length(id) = 16),
     account_id BLOB NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    client_id TEXT NOT NULL,
     device_info TEXT NOT NULL,
     refresh_digest BLOB NOT NULL,
     created_at INTEGER NOT NULL,

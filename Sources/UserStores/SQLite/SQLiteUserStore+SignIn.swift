@@ -68,12 +68,13 @@ extension Connection {
     func insert(_ session: Session) throws(SQLiteFailure) {
         try execute(
             """
-            INSERT INTO sessions (id, account_id, device_info, refresh_digest, created_at, expires_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO sessions (id, account_id, client_id, device_info, refresh_digest, created_at, expires_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """,
             [
-                .blob(session.id.bytes), .blob(session.accountID.bytes), .text(session.deviceInfo.text),
-                .blob(session.refreshDigest), .integer(session.createdAt.milliseconds),
+                .blob(session.id.bytes), .blob(session.accountID.bytes), .text(session.clientID),
+                .text(session.deviceInfo.json.text), .blob(session.refreshDigest),
+                .integer(session.createdAt.milliseconds),
                 .integer(session.expiresAt.milliseconds),
             ])
     }
