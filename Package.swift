@@ -70,7 +70,11 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["Accounts", "AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"],
-            path: "Tests/Support", exclude: ["KeyCacheProbe", "LoopbackServer.py"], swiftSettings: testSettings),
+            path: "Tests/Support", exclude: ["KeyCacheProbe", "LoopbackServer.py", "StoreProbe"],
+            swiftSettings: testSettings),
+        .executableTarget(
+            name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "UserStores"],
+            path: "Tests/Support/StoreProbe", swiftSettings: testSettings),
         .executableTarget(
             name: "key-cache-probe", dependencies: ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
             path: "Tests/Support/KeyCacheProbe", swiftSettings: testSettings),
@@ -80,7 +84,12 @@ let package = Package(
         tests("OpenSSLCrypto", ["JOSE", "OpenSSLCrypto"]),
         tests("CurlHTTP", ["CurlHTTP"]),
         tests("KeyCache", ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "key-cache-probe"]),
-        tests("UserStores", ["Accounts", "AppleID", "JOSE", "UserStores"]),
+        tests(
+            "UserStores",
+            [
+                "Accounts", "AppleID", "JOSE", "UserStores", "store-probe",
+                .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
+            ]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("Integration", ["JOSE", "auth-apple", "apple-simulator"]),
         tests("Linkage", []),

@@ -4,8 +4,10 @@ package import JOSE
 package struct Session: Hashable, Sendable {
     package let id: UUIDv7
     package let accountID: UUIDv7
-    /// What the app said of the device: an object of at most 4 KiB, kept as it came.
-    package let deviceInfo: JSON
+    /// The app that signed in, by the audience of its Apple token: `client_id` of our access tokens (RFC 9068 §2.2).
+    package let clientID: String
+    /// What the app said of the device, kept as it came.
+    package let deviceInfo: DeviceInfo
     /// SHA-256 of the refresh token's secret. The secret has 256 random bits, so its digest gives nothing away.
     package let refreshDigest: [UInt8]
     package let createdAt: UnixTime
@@ -13,11 +15,12 @@ package struct Session: Hashable, Sendable {
     package let expiresAt: UnixTime
 
     package init(
-        id: UUIDv7, accountID: UUIDv7, deviceInfo: JSON, refreshDigest: [UInt8], createdAt: UnixTime,
-        expiresAt: UnixTime
+        id: UUIDv7, accountID: UUIDv7, clientID: String, deviceInfo: DeviceInfo, refreshDigest: [UInt8],
+        createdAt: UnixTime, expiresAt: UnixTime
     ) {
         self.id = id
         self.accountID = accountID
+        self.clientID = clientID
         self.deviceInfo = deviceInfo
         self.refreshDigest = refreshDigest
         self.createdAt = createdAt

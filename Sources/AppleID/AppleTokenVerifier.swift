@@ -14,7 +14,7 @@ package struct AppleTokenVerifier: Sendable {
     ///
     /// The error is a `TokenRefusal` when the token is bad, and `KeysUnavailable` when that could not be found out.
     package func verify(
-        _ token: ArraySlice<UInt8>, keys: some AppleKeySource, at now: UnixTime
+        _ token: ArraySlice<UInt8>, keys: any AppleKeySource, at now: UnixTime
     ) throws(VerificationFailure) -> VerifiedAppleToken {
         let claims = try verifiedClaims(of: token, keys: keys)
         do {
@@ -27,7 +27,7 @@ package struct AppleTokenVerifier: Sendable {
     }
 
     private func verifiedClaims(
-        of token: ArraySlice<UInt8>, keys: some AppleKeySource
+        of token: ArraySlice<UInt8>, keys: any AppleKeySource
     ) throws(VerificationFailure) -> JSON.Object {
         do {
             let jws = try CompactJWS(parsing: token, allowing: [.rs256])
@@ -47,7 +47,8 @@ package struct AppleTokenVerifier: Sendable {
 
     /// The audience that matched, if all is well.
     private func check(_ claims: JSON.Object, at now: UnixTime) throws(TokenRefusal) -> String {
-        guard let issuer = claims["iss"]?.string, policy.issuers.contains(issuer) else { throw .issuer }
+        guard let issuer = claims["iss"]?.string, policy.issuers.contains(where: issuer.isIdentical)
+        else { throw .issuer }
 
         let audiences: [JSON] =
             switch claims["aud"] {
@@ -55,7 +56,9 @@ package struct AppleTokenVerifier: Sendable {
             case let value?: [value]
             case nil: []
             }
-        let audience = audiences.lazy.compactMap(\.string).first(where: policy.audiences.contains)
+        let audience = audiences.lazy.compactMap(\.string).first { audience in
+            policy.audiences.contains(where: audience.isIdentical)
+        }
         guard let audience, audiences.allSatisfy({ $0.string != nil }) else { throw .audience }
 
         // RFC 7519 §4.1.4 allows fractions in a NumericDate; Apple sends integers, and only they are exact.

@@ -1,0 +1,78 @@
+package import Accounts
+package import AppleID
+package import JOSE
+
+/// Everything that is configured, checked as a whole before anything is served.
+package struct Configuration: Sendable {
+    package enum Mode: String, Sendable {
+        case production
+        /// Loopback http and file URLs are allowed for Apple's endpoints, and the store may be `memory:`.
+        case development
+    }
+
+    package let mode: Mode
+    package let policy: TokenPolicy
+    package let keysURL: String
+    /// PEM file of the authorities to trust in place of the system's; nil for the system's.
+    package let caBundle: String?
+    package let keyCachePath: String
+    package let storeURL: String
+    package let signingKeys: SigningKeySet
+    package let tokenIssuer: String
+    package let tokenAudience: String
+    package let accessTokenSeconds: Int64
+    package let refreshTokenSeconds: Int64
+    package let basePath: String
+
+    /// The problems that keep the program from serving, all of them at once.
+    package struct Refusal: Error, Hashable {
+        package var problems: [ConfigurationProblem]
+
+        package init(problems: [ConfigurationProblem]) {
+            self.problems = problems
+        }
+    }
+
+    /// - Parameter userID: of the process, for the name of a folder of its own in `/tmp`.
+    package init(
+        _ environment: Environment, userID: UInt32, using cryptography: any Cryptography
+    ) throws(Refusal) {
+        var reader = ConfigurationReader(environment: environment)
+        let mode = reader.mode()
+        let policy = TokenPolicy(
+            issuers: reader.list("ISSUERS", default: ["https://appleid.apple.com"]),
+            audiences: reader.list(
+                "AUDIENCES", required: "set it to your app's Bundle ID, such as com.example.app (several with commas)"),
+            leewaySeconds: reader.number("LEEWAY_SECONDS", 0...300, default: 60),
+            maximumAgeSeconds: reader.number("MAX_TOKEN_AGE_SECONDS", 60...604_800, default: 86_400),
+            requiresNonce: reader.flag("REQUIRE_NONCE"))
+        let keysURL = reader.appleURL("KEYS_URL", default: "https://appleid.apple.com/auth/keys", mode: mode)
+        let caBundle = reader.text("CA_BUNDLE")
+        let keyCachePath = reader.text("KEY_CACHE") ?? reader.defaultKeyCache(userID: userID)
+        let storeURL = reader.store(mode: mode)
+        let tokenIssuer = reader.required(
+            "TOKEN_ISSUER", remedy: "set it to the URL that names you in your tokens' iss")
+        let tokenAudience = reader.required(
+            "TOKEN_AUDIENCE", remedy: "set it to the name of your API, the aud of your tokens")
+        let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
+        let refreshTokenSeconds = reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000)
+        let basePath = reader.basePath()
+        let signingKeys = reader.signingKeys(using: cryptography)
+        reader.environment.reportUnknown()
+
+        let problems = reader.environment.problems
+        guard problems.isEmpty, let policy, let signingKeys, let storeURL else { throw Refusal(problems: problems) }
+        self.mode = mode
+        self.policy = policy
+        self.keysURL = keysURL
+        self.caBundle = caBundle
+        self.keyCachePath = keyCachePath
+        self.storeURL = storeURL
+        self.signingKeys = signingKeys
+        self.tokenIssuer = tokenIssuer
+        self.tokenAudience = tokenAudience
+        self.accessTokenSeconds = accessTokenSeconds
+        self.refreshTokenSeconds = refreshTokenSeconds
+        self.basePath = basePath
+    }
+}

@@ -1,0 +1,153 @@
+package import Accounts
+package import JOSE
+
+/// Reads variables into values, and notes what is wrong instead of stopping at the first.
+package struct ConfigurationReader {
+    package var environment: Environment
+
+    package init(environment: Environment) {
+        self.environment = environment
+    }
+
+    package mutating func text(_ name: String) -> String? {
+        environment.value(name)
+    }
+
+    mutating func required(_ name: String, remedy: String) -> String {
+        if let value = text(name) { return value }
+        environment.reportUnset(name, remedy: remedy)
+        return ""
+    }
+
+    /// A comma-separated list; white space around an item is not part of it.
+    mutating func list(_ name: String, default defaultValue: Set<String>? = nil, required remedy: String = "") -> Set<
+        String
+    > {
+        guard let text = text(name) else {
+            if let defaultValue { return defaultValue }
+            environment.reportUnset(name, remedy: remedy)
+            return []
+        }
+        let items = text.split(separator: ",", omittingEmptySubsequences: false).map { item in
+            let start = item.drop { $0 == " " }
+            return String(start.reversed().drop { $0 == " " }.reversed())
+        }
+        guard items.allSatisfy({ !$0.isEmpty && !$0.contains(where: \.isWhitespace) }) else {
+            environment.report(
+                name, "has an empty item or white space in an item", remedy: "separate items by one comma")
+            return []
+        }
+        return Set(items)
+    }
+
+    package mutating func number(_ name: String, _ range: ClosedRange<Int64>, default defaultValue: Int64) -> Int64 {
+        guard let text = text(name) else { return defaultValue }
+        guard let number = Int64(text), range.contains(number) else {
+            environment.report(
+                name, "is not a whole number from \(range.lowerBound) to \(range.upperBound)",
+                remedy: "set it to one, or unset it for \(defaultValue)")
+            return defaultValue
+        }
+        return number
+    }
+
+    mutating func flag(_ name: String) -> Bool {
+        switch text(name) {
+        case nil, "false"?: return false
+        case "true"?: return true
+        default:
+            environment.report(
+                name, "is neither true nor false", remedy: "set it to one of the two, or unset it for false")
+            return false
+        }
+    }
+
+    mutating func choice<Value: RawRepresentable<String>>(
+        _ name: String, _ values: [Value], default defaultValue: Value
+    ) -> Value {
+        guard let text = text(name) else { return defaultValue }
+        guard let value = values.first(where: { $0.rawValue == text }) else {
+            let names = values.map(\.rawValue).joined(separator: " or ")
+            environment.report(
+                name, "is not \(names)", remedy: "set it to one, or unset it for \(defaultValue.rawValue)")
+            return defaultValue
+        }
+        return value
+    }
+
+    /// An endpoint of Apple's: https; in development also http on loopback, and a file.
+    mutating func appleURL(_ name: String, default defaultValue: String, mode: Configuration.Mode) -> String {
+        guard let url = text(name) else { return defaultValue }
+        let isPlain = !url.contains(where: \.isWhitespace) && !url.contains("@")
+        let isLoopback =
+            url.hasPrefix("file:///")
+            || ["127.0.0.1", "[::1]", "localhost"].contains { host in
+                url.hasPrefix("http://\(host):") || url.hasPrefix("http://\(host)/")
+            }
+        guard isPlain, url.hasPrefix("https://") || (mode == .development && isLoopback) else {
+            environment.report(
+                name, "is not an https URL",
+                remedy: mode == .development
+                    ? "set it to an https URL, an http URL on loopback, or a file URL"
+                    : "set it to an https URL; for a simulator on loopback set AUTH_APPLE_MODE=development")
+            return defaultValue
+        }
+        return url
+    }
+
+    package mutating func mode() -> Configuration.Mode {
+        choice("MODE", [.production, .development], default: .production)
+    }
+
+    package mutating func store(mode: Configuration.Mode) -> String? {
+        let url: String
+        if let text = text("STORE") {
+            url = text
+        } else if let folder = environment.folder("XDG_STATE_HOME") {
+            url = "sqlite:\(folder)/auth-apple/accounts.sqlite"
+        } else if let home = environment.folder("HOME") {
+            url = "sqlite:\(home)/.local/state/auth-apple/accounts.sqlite"
+        } else {
+            environment.report(
+                "STORE", "is not set, and neither is HOME",
+                remedy: "set it to sqlite:/var/lib/auth-apple/accounts.sqlite")
+            return nil
+        }
+        if mode == .production, url.lowercased().hasPrefix("memory:") {
+            environment.report(
+                "STORE", "is memory:, which forgets every account when the process ends",
+                remedy: "set it to sqlite:PATH; for a trial set AUTH_APPLE_MODE=development")
+        }
+        return url
+    }
+
+    mutating func defaultKeyCache(userID: UInt32) -> String {
+        if let folder = environment.folder("XDG_CACHE_HOME") { return "\(folder)/auth-apple/apple-keys.json" }
+        return "/tmp/auth-apple-\(userID)/apple-keys.json"
+    }
+
+    mutating func basePath() -> String {
+        guard let path = text("BASE_PATH") else { return "" }
+        guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.contains("?") else {
+            environment.report(
+                "BASE_PATH", "does not begin with a slash, or ends with one", remedy: "set it to a path such as /prod")
+            return ""
+        }
+        return path
+    }
+
+    package mutating func signingKeys(using cryptography: any Cryptography) -> SigningKeySet? {
+        guard let text = environment.value("SIGNING_KEYS", isSecret: true) else {
+            environment.reportUnset(
+                "SIGNING_KEYS", remedy: "set AUTH_APPLE_SIGNING_KEYS_FILE to a path and run: auth-apple keys new")
+            return nil
+        }
+        do {
+            return try SigningKeySet(parsing: Array(text.utf8)[...], using: cryptography)
+        } catch {
+            environment.report(
+                "SIGNING_KEYS", error.reason, remedy: "make a new set with: auth-apple keys new, or restore the file")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// The process environment, read once, and the only way in which configuration comes in.
+package struct Environment {
+    package static let prefix = "AUTH_APPLE_"
+
+    private let values: [String: String]
+    private let readFile: FileReader
+    private var asked: Set<String> = []
+    package private(set) var problems: [ConfigurationProblem] = []
+
+    /// Reads a file whole. `isSecret` asks for one that only its owner can read. The error is the reason, in words.
+    package typealias FileReader = (_ path: String, _ isSecret: Bool) -> Result<[UInt8], FileProblem>
+
+    package struct FileProblem: Error {
+        package var reason: String
+
+        package init(reason: String) {
+            self.reason = reason
+        }
+    }
+
+    /// - Parameter entries: `NAME=value` as the system holds them. A name of ours that comes twice is a problem: one reader
+    ///   would take the first and another the last.
+    package init(entries: some Sequence<String>, readFile: @escaping FileReader) {
+        var values: [String: String] = [:]
+        for entry in entries {
+            guard let equals = entry.firstIndex(of: "=") else { continue }
+            let name = String(entry[..<equals])
+            let previous = values.updateValue(String(entry[entry.index(after: equals)...]), forKey: name)
+            if previous != nil, name.hasPrefix(Self.prefix) {
+                problems.append(
+                    ConfigurationProblem(name, "is set twice", remedy: "set it once in the environment of the process"))
+            }
+        }
+        self.values = values
+        self.readFile = readFile
+    }
+
+    /// A variable that is not ours, such as HOME.
+    package func foreign(_ name: String) -> String? {
+        values[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The value of `AUTH_APPLE_name`, or the content of the file that `AUTH_APPLE_name_FILE` names, without the line feed at
+    /// its end. Empty is unset.
+    package mutating func value(_ name: String, isSecret: Bool = false) -> String? {
+        let variable = Self.prefix + name
+        let fileVariable = variable + "_FILE"
+        asked.formUnion([variable, fileVariable])
+        let direct = foreign(variable)
+        guard let path = foreign(fileVariable) else { return direct }
+        guard direct == nil else {
+            report(name, "is set as well as \(fileVariable)", remedy: "unset one of the two")
+            return nil
+        }
+        switch readFile(path, isSecret) {
+        case .success(let bytes):
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                report(name + "_FILE", "names a file that is not UTF-8 text", remedy: "write the value to it as text")
+                return nil
+            }
+            var end = Substring(text)
+            while let last = end.utf8.last, last == 0x0A || last == 0x0D { end = end.dropLast() }
+            return end.isEmpty ? nil : String(end)
+        case .failure(let problem):
+            report(
+                name + "_FILE", "names a file that \(problem.reason)",
+                remedy: isSecret
+                    ? "let the variable name a file that this user owns, with mode 0600 (auth-apple keys new makes one)"
+                    : "let the variable name a file that this user can read")
+            return nil
+        }
+    }
+
+    /// The path that `AUTH_APPLE_name_FILE` holds.
+    package mutating func path(_ name: String) -> String? {
+        foreign(Self.prefix + name + "_FILE")
+    }
+
+    package mutating func report(_ name: String, _ problem: String, remedy: String) {
+        problems.append(ConfigurationProblem(Self.prefix + name, problem, remedy: remedy))
+    }
+
+    /// Says that a variable is not set, unless it is and could not be read: that problem is noted already.
+    package mutating func reportUnset(_ name: String, remedy: String) {
+        let variables = [Self.prefix + name, Self.prefix + name + "_FILE"]
+        guard !problems.contains(where: { variables.contains($0.variable) }) else { return }
+        report(name, "is not set", remedy: remedy)
+    }
+
+    /// A folder that the system names. A relative one would depend on where the program was started (XDG Base Directory
+    /// Specification: it is to be ignored).
+    package func folder(_ name: String) -> String? {
+        foreign(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+
+    /// Variables of ours that nothing asked for. A misspelt one would leave a rule off without a word, so it is refused.
+    package mutating func reportUnknown() {
+        for name in values.keys.sorted() where name.hasPrefix(Self.prefix) && !asked.contains(name) {
+            problems.append(
+                ConfigurationProblem(name, "is no variable of auth-apple", remedy: "correct its name, or unset it"))
+        }
+    }
+}
+
+/// What is wrong with the configuration: where, what, and how to mend it. Holds no value of a variable.
+package struct ConfigurationProblem: Hashable, Error, Sendable {
+    package var variable: String
+    package var problem: String
+    package var remedy: String
+
+    package init(_ variable: String, _ problem: String, remedy: String) {
+        self.variable = variable
+        self.problem = problem
+        self.remedy = remedy
+    }
+
+    package var line: String { "\(variable) \(problem): \(remedy)" }
+}

@@ -1,0 +1,52 @@
+package import Accounts
+package import AppleID
+internal import JOSE
+
+/// Every way in which a request fails. `Problem` says how each is answered.
+package enum Failure: Error, Hashable {
+    /// The event or the body is not what the route takes.
+    case invalidRequest([FieldError], concernsToken: Bool = false)
+    case invalidToken(TokenRefusal)
+    case notFound
+    case methodNotAllowed(allowed: [String])
+    case contentTooLarge
+    case unsupportedMediaType
+    case keysUnavailable(KeysUnavailable)
+    case storeUnavailable(StoreError)
+    case cryptography(reason: String)
+    /// The program is not configured; the details are in its own log.
+    case notConfigured
+
+    /// One thing that is wrong with the input, in words for the programmer of the client.
+    package struct FieldError: Hashable, Sendable {
+        package var field: String
+        package var reason: String
+
+        package init(_ field: String, _ reason: String) {
+            self.field = field
+            self.reason = reason
+        }
+    }
+
+    init(_ failure: SignInFailure) {
+        self =
+            switch failure {
+            case .verification(.refused(let refusal)): .invalidToken(refusal)
+            case .verification(.keysUnavailable(let unavailable)): .keysUnavailable(unavailable)
+            case .store(let error): .storeUnavailable(error)
+            case .cryptography(let error): .cryptography(reason: error.reason)
+            }
+    }
+
+    /// Why, in a word or two, for the log: a code of ours, or an edge's own description. Holds nothing of the request.
+    var logReason: String {
+        switch self {
+        case .invalidRequest(let errors, _): errors.map { "\($0.field): \($0.reason)" }.joined(separator: "; ")
+        case .invalidToken(let refusal): refusal.rawValue
+        case .keysUnavailable(let unavailable): unavailable.reason
+        case .storeUnavailable(.unavailable(let reason)), .storeUnavailable(.unusable(let reason)): reason
+        case .cryptography(let reason): reason
+        case .notFound, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType, .notConfigured: ""
+        }
+    }
+}

@@ -1,0 +1,25 @@
+internal import JOSE
+internal import OpenSSLShim
+
+/// libcrypto as a whole: its start, and its way of reporting errors.
+enum Library {
+    /// Made ready once a process. When that fails every use of the library is refused.
+    static let isReady = openssl_shim_start() == 1
+
+    /// SHA-256, fetched once. Kept for the life of the process, so there is nobody to free it.
+    nonisolated(unsafe) static let sha256: OpaquePointer? =
+        unsafe isReady ? EVP_MD_fetch(nil, "SHA256", nil) : nil
+
+    /// What went wrong, taken at once and where it happened: OpenSSL queues its errors a thread, and one left behind would
+    /// be blamed on whoever asks next. The earliest is the cause.
+    static func error(_ operation: String) -> CryptographyError {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        return CryptographyError("\(operation): OpenSSL error \(String(code, radix: 16, uppercase: true))")
+    }
+
+    /// The error of a verification that failed: it is an answer and not worth a word.
+    static func forgetErrors() {
+        ERR_clear_error()
+    }
+}

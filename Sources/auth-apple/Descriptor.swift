@@ -1,0 +1,104 @@
+internal import Glibc
+
+/// Reading and writing whole, with interrupted and partial calls taken care of.
+enum Descriptor {
+    /// Everything up to the end of the file; nil past the limit or on an error. What is past the limit is read and thrown
+    /// away, so that whoever writes is not left hanging.
+    static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var isTooLong = false
+        while true {
+            guard let chunk = read(descriptor, count: 65_536) else { return nil }
+            if chunk.isEmpty { return isTooLong ? nil : bytes }
+            if bytes.count + chunk.count > limit {
+                isTooLong = true
+                bytes = []
+            } else if !isTooLong {
+                bytes += chunk
+            }
+        }
+    }
+
+    /// Up to so many bytes as one call gives; empty at the end of the file, nil on an error.
+    static func read(_ descriptor: Int32, count: Int) -> [UInt8]? {
+        var failed = false
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            var result: Int
+            repeat {
+                result = unsafe Glibc.read(descriptor, buffer.baseAddress, count)
+            } while result < 0 && errno == EINTR
+            failed = result < 0
+            initialized = max(0, result)
+        }
+        return failed ? nil : bytes
+    }
+
+    /// Writes all of it, in one call where the system takes it so. False when the other end is gone.
+    @discardableResult
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    static func print(_ line: String) {
+        write(Array((line + "\n").utf8), to: STDOUT_FILENO)
+    }
+
+    static func printError(_ line: String) {
+        write(Array((line + "\n").utf8), to: STDERR_FILENO)
+    }
+}
+
+/// Lines of standard input, each of at most so many bytes.
+struct LineReader {
+    enum Line {
+        case line(ArraySlice<UInt8>)
+        case tooLong
+    }
+
+    let descriptor: Int32
+    let limit: Int
+    private var buffer: [UInt8] = []
+    private var isAtEnd = false
+
+    init(descriptor: Int32, limit: Int) {
+        self.descriptor = descriptor
+        self.limit = limit
+    }
+
+    /// The next line without its end; nil after the last. A line past the limit is passed over whole.
+    mutating func next() -> Line? {
+        var scanned = 0
+        var isTooLong = false
+        while true {
+            if let end = buffer[scanned...].firstIndex(of: 0x0A) {
+                let line = Array(buffer[..<end])
+                buffer.removeFirst(end + 1)
+                return isTooLong || line.count > limit ? .tooLong : .line(line[...])
+            }
+            scanned = buffer.count
+            if scanned > limit {
+                isTooLong = true
+                buffer = []
+                scanned = 0
+            }
+            if isAtEnd {
+                guard isTooLong || !buffer.isEmpty else { return nil }
+                let line = buffer
+                buffer = []
+                return isTooLong ? .tooLong : .line(line[...])
+            }
+            let chunk = Descriptor.read(descriptor, count: 65_536) ?? []
+            isAtEnd = chunk.isEmpty
+            buffer += chunk
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import Accounts
+internal import AuthFunction
+internal import JOSE
+internal import OpenSSLCrypto
+
+/// `auth-apple keys`: the signing keys in the file that AUTH_APPLE_SIGNING_KEYS_FILE names.
+enum KeysCommand {
+    private static let variable = "AUTH_APPLE_SIGNING_KEYS_FILE"
+
+    static func new() -> Int32 {
+        withFile { file, cryptography in
+            let keys = SigningKeySet(
+                current: try newKey(using: cryptography), next: try newKey(using: cryptography), at: System.now())
+            try file.create(keys.secretJSON.serialized() + [0x0A])
+            Descriptor.print("Created the signing keys in \(file.path)")
+            Descriptor.print("  signs now:  \(keys.current.keyID)")
+            Descriptor.print("Keep a copy of the file in a safe place: it is the only one.")
+        }
+    }
+
+    static func rotate(force: Bool) -> Int32 {
+        var reader = ConfigurationReader(environment: System.environment())
+        let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
+        guard reader.environment.problems.isEmpty else { return Report.configuration(reader.environment.problems) }
+        return withFile { file, cryptography in
+            let candidate = try newKey(using: cryptography)
+            try file.update { old in
+                var keys = try SigningKeySet(parsing: old[...], using: cryptography)
+                switch keys.rotate(
+                    next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds, force: force)
+                {
+                case .announced:
+                    Descriptor.print("Published the next key \(candidate.keyID); it can sign after the announcement:")
+                    Descriptor.print("run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.")
+                case .rotated:
+                    Descriptor.print(
+                        "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next.")
+                case .tooEarly(let seconds):
+                    Descriptor.print("Nothing was changed: verifiers may not know the next key yet.")
+                    Descriptor.print("Run keys rotate again in \(seconds) seconds or later; after a leak add --force.")
+                    return nil
+                }
+                return keys.secretJSON.serialized() + [0x0A]
+            }
+        }
+    }
+
+    static func show() -> Int32 {
+        var reader = ConfigurationReader(environment: System.environment())
+        let keys = reader.signingKeys(using: OpenSSLCryptography())
+        guard let keys, reader.environment.problems.isEmpty else {
+            return Report.configuration(reader.environment.problems)
+        }
+        Descriptor.print(keys.publicKeys.json.text)
+        return ExitStatus.success
+    }
+
+    private static func newKey(using cryptography: any Cryptography) throws(CryptographyError) -> SigningKey {
+        let key = try cryptography.generateKey(for: .es256)
+        return SigningKey(keyID: key.publicKey.thumbprint(using: cryptography), privateKey: key)
+    }
+
+    private static func withFile(_ work: (OwnFile, any Cryptography) throws -> Void) -> Int32 {
+        var environment = System.environment()
+        guard let path = environment.path("SIGNING_KEYS") else {
+            environment.report("SIGNING_KEYS_FILE", "is not set", remedy: "set it to the path of the key file")
+            return Report.configuration(environment.problems)
+        }
+        do {
+            try work(OwnFile(path: path), OpenSSLCryptography())
+            return ExitStatus.success
+        } catch let problem as OwnFile.Problem {
+            Descriptor.printError("auth-apple: the file that \(variable) names \(problem.reason)")
+            return ExitStatus.cannotCreate
+        } catch let refusal as SigningKeySet.Refusal {
+            Descriptor.printError(
+                "auth-apple: the file that \(variable) names \(refusal.reason); restore it from a copy")
+            return ExitStatus.configuration
+        } catch {
+            Descriptor.printError("auth-apple: the cryptographic library failed")
+            return ExitStatus.software
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import AuthFunction
+internal import Glibc
+
+/// One run of the program: which command, or which doorway.
+struct Program {
+    static let version = "0.1.0"
+
+    private let arguments: [String]
+
+    init(arguments: ArraySlice<String>) {
+        self.arguments = Array(arguments)
+    }
+
+    /// The exit status (sysexits.h): 0, 64 for a command that does not exist, 78 for a configuration that does not serve.
+    func run() -> Int32 {
+        switch arguments {
+        case []: return EventLoop.serveOne()
+        case ["lines"]: return EventLoop.serveLines()
+        case ["keys", "new"]: return KeysCommand.new()
+        case ["keys", "rotate"]: return KeysCommand.rotate(force: false)
+        case ["keys", "rotate", "--force"]: return KeysCommand.rotate(force: true)
+        case ["keys", "show"]: return KeysCommand.show()
+        case ["check"]: return CheckCommand.run()
+        case ["store", "migrate"]: return StoreCommand.migrate()
+        case ["store", "purge"]: return StoreCommand.purge()
+        case ["--version"]: return say("auth-apple \(Self.version)")
+        case ["--help"], ["-h"], ["help"]: return say(Self.help)
+        default:
+            Descriptor.printError("auth-apple: no such command; auth-apple --help lists them")
+            return ExitStatus.usage
+        }
+    }
+
+    private func say(_ text: String) -> Int32 {
+        Descriptor.print(text)
+        return ExitStatus.success
+    }
+
+    private static let help = """
+        auth-apple: the serverless function behind POST /auth/apple
+
+          auth-apple                 answer one JSON event from standard input on standard output
+          auth-apple lines           one event a line, one response a line, until end of input
+          auth-apple keys new        create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names
+          auth-apple keys rotate     one step: publish the next key, or let it sign once it was published long enough
+                                     (--force: at once, as after a leak)
+          auth-apple keys show       print the public key set
+          auth-apple check           check configuration, keys, store and Apple's keys, a line each
+          auth-apple store migrate   create or upgrade the schema of the store
+          auth-apple store purge     remove sessions that have expired
+          auth-apple --version
+
+        It is configured by environment variables AUTH_APPLE_…; README.md has the table.
+        Exit status: 0 done, 64 no such command, 73 a file cannot be made, 75 try again later, 78 not configured.
+        """
+}
+
+/// The values of sysexits.h that are used.
+enum ExitStatus {
+    static let success: Int32 = 0
+    static let usage: Int32 = 64
+    static let software: Int32 = 70
+    static let cannotCreate: Int32 = 73
+    static let tryLater: Int32 = 75
+    static let configuration: Int32 = 78
+}

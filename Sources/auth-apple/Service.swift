@@ -1,0 +1,95 @@
+internal import Accounts
+internal import AppleID
+internal import AuthFunction
+internal import CurlHTTP
+internal import JOSE
+internal import KeyCache
+internal import OpenSSLCrypto
+internal import UserStores
+
+/// The rooms, joined: what serves requests under one configuration, or says to each that there is none.
+struct Service {
+    private let rooms: Rooms?
+    let basePath: String
+
+    /// Never fails: a program that is not configured answers 500 and tells its log why.
+    static func start() -> Service {
+        do throws(Configuration.Refusal) {
+            let rooms = try Rooms(System.environment())
+            return Service(rooms: rooms, basePath: rooms.configuration.basePath)
+        } catch {
+            Report.logConfiguration(error.problems)
+            return Service(rooms: nil, basePath: "")
+        }
+    }
+
+    var exitStatus: Int32 {
+        rooms == nil ? ExitStatus.configuration : ExitStatus.success
+    }
+
+    func respond(to request: Result<Request, Failure>) -> Exchange {
+        guard let rooms else {
+            return AuthFunction.unconfigured(using: OpenSSLCryptography(), clock: System.clock)
+        }
+        return rooms.function.respond(to: request)
+    }
+
+    /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh.
+    func afterResponse() {
+        guard let keyCache = rooms?.keyCache else { return }
+        keyCache.refreshIfStale()
+        Report.logKeyCache(keyCache.takeReport().notes.map(\.description))
+    }
+}
+
+/// Every room under one configuration. Nothing is opened, fetched or loaded before a request needs it.
+struct Rooms {
+    let configuration: Configuration
+    let cryptography: any Cryptography
+    let keyCache: KeyCache
+    let store: any UserStore
+    let function: AuthFunction
+
+    init(_ environment: Environment) throws(Configuration.Refusal) {
+        let cryptography = OpenSSLCryptography()
+        let configuration = try Configuration(environment, userID: System.userID, using: cryptography)
+        let store: any UserStore
+        do throws(StoreConfigurationError) {
+            store = try UserStores.open(configuration.storeURL)
+        } catch {
+            throw Configuration.Refusal(
+                problems: [ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)])
+        }
+        let keys = AppleKeys(configuration)
+        guard
+            let keyCache = KeyCache(
+                path: configuration.keyCachePath, url: configuration.keysURL, now: System.now, fetch: keys.fetch)
+        else {
+            throw Configuration.Refusal(
+                problems: [ConfigurationProblem("AUTH_APPLE_KEY_CACHE", "names no file", remedy: "set it to a path")])
+        }
+        let issuer = TokenIssuer(
+            issuer: configuration.tokenIssuer, audience: configuration.tokenAudience,
+            accessTokenSeconds: configuration.accessTokenSeconds,
+            refreshTokenSeconds: configuration.refreshTokenSeconds, signingKey: configuration.signingKeys.current,
+            cryptography: cryptography)
+        let signIn = SignIn(
+            verifier: AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography), keys: keyCache,
+            users: store, issuer: issuer, cryptography: cryptography)
+        self.configuration = configuration
+        self.cryptography = cryptography
+        self.keyCache = keyCache
+        self.store = store
+        function = AuthFunction(
+            signIn: signIn, publicKeys: configuration.signingKeys.publicKeys, cryptography: cryptography,
+            clock: System.clock, keyLookup: { KeyLookup(keyCache.takeReport()) })
+    }
+}
+
+extension KeyLookup {
+    /// The cache's own words for the log; nil when no keys were asked for.
+    init?(_ report: KeyCacheReport) {
+        guard let outcome = report.outcome else { return nil }
+        self.init(outcome: outcome.rawValue, notes: report.notes.map(\.description))
+    }
+}

@@ -1,0 +1,47 @@
+internal import Accounts
+internal import AuthFunction
+internal import JOSE
+internal import UserStores
+
+/// `auth-apple store`: the schema, and what has expired.
+enum StoreCommand {
+    static func migrate() -> Int32 {
+        withStore { store throws(StoreError) in
+            let change = try store.migrate()
+            return change.from == change.to
+                ? "The schema is at version \(change.to): nothing to do."
+                : "The schema went from version \(change.from) to \(change.to)."
+        }
+    }
+
+    static func purge() -> Int32 {
+        withStore { store throws(StoreError) in
+            let count = try store.purge(before: System.now())
+            return "Removed \(count.sessions) expired session(s)."
+        }
+    }
+
+    private static func withStore(_ work: (any UserStore) throws(StoreError) -> String) -> Int32 {
+        var reader = ConfigurationReader(environment: System.environment())
+        let mode = reader.mode()
+        guard let url = reader.store(mode: mode), reader.environment.problems.isEmpty else {
+            return Report.configuration(reader.environment.problems)
+        }
+        do {
+            Descriptor.print(try work(try UserStores.open(url)))
+            return ExitStatus.success
+        } catch let error as StoreConfigurationError {
+            return Report.configuration([
+                ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)
+            ])
+        } catch StoreError.unavailable(let reason) {
+            Descriptor.printError("auth-apple: the store cannot be reached: \(reason)")
+            return ExitStatus.tryLater
+        } catch StoreError.unusable(let reason) {
+            Descriptor.printError("auth-apple: the store cannot be used: \(reason)")
+            return ExitStatus.configuration
+        } catch {
+            return ExitStatus.software
+        }
+    }
+}

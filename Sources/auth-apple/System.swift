@@ -1,0 +1,60 @@
+internal import AuthFunction
+@unsafe @preconcurrency internal import Glibc
+internal import JOSE
+
+/// What the program asks of the operating system: the clock, the environment, and files of its own.
+enum System {
+    static let clock = Clock(now: now, monotonicMilliseconds: monotonicMilliseconds)
+
+    static var userID: UInt32 { geteuid() }
+
+    static func now() -> UnixTime {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return UnixTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    private static func monotonicMilliseconds() -> Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
+    }
+
+    /// The environment as the system holds it, read once. Entries that are not UTF-8 are left out: they are not ours.
+    static func environment() -> Environment {
+        var entries: [String] = []
+        var pointer = unsafe environ
+        while let entry = unsafe pointer.pointee {
+            if let text = unsafe String(validatingCString: entry) { entries.append(text) }
+            unsafe pointer += 1
+        }
+        return Environment(entries: entries, readFile: readFile)
+    }
+
+    /// A configuration file, 64 KiB at most. A secret one must belong to this user or to root and be closed to others.
+    static func readFile(_ path: String, isSecret: Bool) -> Result<[UInt8], Environment.FileProblem> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return .failure(.init(reason: "cannot be opened (\(errorText()))")) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return .failure(.init(reason: "is not a regular file"))
+        }
+        if isSecret {
+            guard status.st_uid == geteuid() || status.st_uid == 0 else {
+                return .failure(.init(reason: "belongs to another user"))
+            }
+            guard status.st_mode & 0o077 == 0 else {
+                return .failure(.init(reason: "others may read or write (its mode is not 0600)"))
+            }
+        }
+        guard let bytes = Descriptor.readAll(descriptor, limit: 65_536) else {
+            return .failure(.init(reason: "cannot be read, or is larger than 64 KiB"))
+        }
+        return .success(bytes)
+    }
+
+    static func errorText() -> String {
+        unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+/// What the release program asks of the machine that it starts on: every library costs each start, and every new symbol of
+/// glibc costs a platform.
+@Suite(
+    .enabled(
+        if: ReleaseBinary.isThere, "AUTH_APPLE_RELEASE_BINARY is not set: Tests/run.sh builds the release and sets it"))
+struct LinkageTests {
+    static let system: Set = [
+        "libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
+    ]
+
+    @Test func theReleaseNeedsTheSystemLibcryptoAndTheStoresOnly() throws {
+        let needed = try ReleaseBinary().neededLibraries()
+        #expect(needed.contains("libc.so.6"))
+        #expect(needed.subtracting(Self.system).subtracting(["libcrypto.so.3", "libsqlite3.so.0"]) == [])
+    }
+
+    /// Libraries bring libraries: what counts is all that is mapped before `main`.
+    @Test func nothingThatIsLoadedAtStartIsFoundationICUOrLibcurl() throws {
+        let loaded = try ReleaseBinary().loadedLibraries()
+        #expect(loaded.contains("libc.so.6"))
+        for library in loaded {
+            for unwanted in ["libFoundation", "lib_Foundation", "libicu", "libcurl", "libswift", "libstdc++", "libpq"] {
+                #expect(!library.hasPrefix(unwanted), "\(library) is loaded at start")
+            }
+        }
+    }
+
+    @Test func theReleaseStartsOnGlibc234() throws {
+        let versions = try ReleaseBinary().glibcVersions()
+        #expect(!versions.isEmpty)
+        for version in versions {
+            #expect(version.compare("2.34", options: .numeric) != .orderedDescending, "GLIBC_\(version)")
+        }
+    }
+
+    @Test func theReleaseIsHardened() throws {
+        let release = try ReleaseBinary()
+        let header = try release.run("readelf", "-hldW", release.url.path())
+        #expect(header.contains("DYN (Position-Independent Executable file)"))
+        #expect(header.contains("GNU_RELRO") && header.contains("BIND_NOW"))
+        #expect(header.contains(/GNU_STACK.* RW +0/))
+        // A search path of its own would let whoever can write there choose libcrypto.
+        #expect(!header.contains("RUNPATH") && !header.contains("RPATH"))
+    }
+
+    /// The simulator can sign as Apple; nothing of it may be where real tokens are checked.
+    @Test func theSimulatorIsNotPartOfTheRelease() throws {
+        let release = try ReleaseBinary()
+        let trace = Data("APPLE_SIMULATOR_KEYS".utf8)
+        #expect(try Data(contentsOf: release.simulator).range(of: trace) != nil)
+        #expect(try Data(contentsOf: release.url).range(of: trace) == nil)
+    }
+
+    /// Loading libcurl costs more than all the rest of a request.
+    @Test(.enabled(if: ReleaseBinary.isServing, "auth-apple does not serve yet"))
+    func aSignInWithKeysInTheCacheNeverLoadsLibcurl() throws {
+        let release = try ReleaseBinary()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "warm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = { (name: String) in folder.appending(path: name).path() }
+
+        let apple = ["APPLE_SIMULATOR_KEYS": file("apple-keys.json")]
+        try Data(try release.run(release.simulator.path(), "keys", environment: apple).utf8)
+            .write(to: folder.appending(path: "keys.json"))
+        let token = try release.run(
+            release.simulator.path(), "token", "--audience", "com.example.app", environment: apple)
+        var environment = [
+            "AUTH_APPLE_MODE": "development", "AUTH_APPLE_KEYS_URL": "file://\(file("keys.json"))",
+            "AUTH_APPLE_KEY_CACHE": file("cache/keys"), "AUTH_APPLE_STORE": "sqlite:\(file("store.db"))",
+            "AUTH_APPLE_AUDIENCES": "com.example.app", "AUTH_APPLE_SIGNING_KEYS_FILE": file("signing.json"),
+            "AUTH_APPLE_TOKEN_ISSUER": "https://auth.example", "AUTH_APPLE_TOKEN_AUDIENCE": "example",
+        ]
+        _ = try release.run(release.url.path(), "keys", "new", environment: environment)
+        _ = try release.run(release.url.path(), "store", "migrate", environment: environment)
+        let body = try JSONSerialization.data(withJSONObject: [
+            "identity_token": token.trimmingCharacters(in: .whitespacesAndNewlines), "deviceInfo": ["model": "test"],
+        ])
+        let event = try JSONSerialization.data(withJSONObject: [
+            "method": "POST", "path": "/auth/apple", "headers": ["content-type": "application/json"],
+            "body": String(decoding: body, as: UTF8.self),
+        ])
+        let signIn = { (standardError: Bool) in
+            try release.run(
+                release.url.path(), environment: environment, input: String(decoding: event, as: UTF8.self),
+                standardError: standardError)
+        }
+
+        environment["LD_DEBUG"] = "files"
+        #expect(try signIn(true).contains("libcurl"), "with an empty cache the keys are fetched")
+        #expect(try !signIn(true).contains("libcurl"), "with the keys at hand they are not")
+        environment["LD_DEBUG"] = nil
+        #expect(try signIn(false).contains(#""statusCode":200"#))
+    }
+}

@@ -1,0 +1,90 @@
+#!/bin/sh
+# Everything that is checked, from nothing: on a Debian 12 with Swift it installs the missing packages, checks the format,
+# builds (warnings are errors), makes the release for the linkage tests, builds and tests without SQLite, and ends with the
+# full `swift test`, whose own summary is the last thing printed. The first step that fails ends the run.
+#
+#   Tests/run.sh
+set -eu
+cd "$(dirname "$0")/.."
+
+package_root=$PWD
+logs=$(mktemp -d)
+step=
+began=0
+
+# On any way out: say which step failed, if one did, and leave nothing behind.
+finish() {
+    status=$?
+    rm -rf "$logs"
+    [ $status -eq 0 ] || echo "FAILED: ${step:-start} (exit $status)" >&2
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+begin() {
+    step=$1
+    began=$(date +%s)
+    printf '\n== %s\n' "$step"
+}
+
+end() {
+    printf '   done in %d s\n' $(($(date +%s) - began))
+}
+
+# Runs a build quietly; shows its output when it fails or warns. Swift's warnings are errors already; this one catches those
+# of the C compiler and of the package manager.
+build() {
+    if ! "$@" >"$logs/build" 2>&1; then
+        cat "$logs/build"
+        return 1
+    fi
+    if grep -n 'warning:' "$logs/build"; then
+        echo "the build warns" >&2
+        return 1
+    fi
+}
+
+begin "Packages"
+deploy/packages.sh core sqlite test
+swift --version 2>&1 | head -n 1
+end
+
+begin "Format"
+swift format lint --strict --recursive --parallel Sources Tests Package.swift
+end
+
+begin "Build"
+build swift build --build-tests
+end
+
+begin "Release"
+build deploy/build.sh
+tail -n 6 "$logs/build"
+end
+
+# On a machine without SQLite nothing of it can be read or linked. Here it may well be installed, so it is hidden: a header
+# and a library that fail whoever touches them are found before the system's. First that they do fail.
+begin "Without SQLite"
+absent=$package_root/Tests/WithoutSQLite
+if echo '#include <sqlite3.h>' | clang -I "$absent" -fsyntax-only -x c - 2>/dev/null; then
+    echo "sqlite3.h is not hidden" >&2
+    exit 1
+fi
+if echo 'int main(void) { return 0; }' | clang -L "$absent" -o "$logs/probe" -x c - -lsqlite3 2>/dev/null; then
+    echo "libsqlite3 is not hidden" >&2
+    exit 1
+fi
+without_sqlite="--scratch-path .build/without-sqlite --disable-default-traits"
+# shellcheck disable=SC2086 # options
+build swift build $without_sqlite --build-tests -Xcc -I"$absent" -Xlinker -L"$absent"
+# shellcheck disable=SC2086 # options
+if ! swift test $without_sqlite --skip-build >"$logs/test" 2>&1; then
+    cat "$logs/test"
+    exit 1
+fi
+tail -n 1 "$logs/test"
+end
+
+begin "Tests"
+AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple swift test

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Builds the release programs into dist/: auth-apple, and apple-simulator for development.
+#
+#   deploy/build.sh [OPTION FOR swift build]...      for example: --traits default,PostgreSQL
+#
+# What a function costs is mostly its start, so everything that the dynamic linker would have to do is kept out: the Swift
+# library and libstdc++ are linked in, unused sections are dropped, symbols stripped. libcrypto and SQLite stay shared: the
+# system's security updates reach them. The program starts on glibc 2.34 or newer (Debian 12, Amazon Linux 2023).
+set -eu
+case ${1-} in --help | -h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; exit 0 ;; esac
+cd "$(dirname "$0")/.."
+
+command -v swift >/dev/null || { echo "build.sh: there is no swift; see https://www.swift.org/install" >&2; exit 69; }
+
+# A folder that holds libstdc++ as an archive and nothing else, so that the linker finds no shared one there first.
+archives=$PWD/.build/archives
+mkdir -p "$archives" dist
+archive=
+for compiler in clang cc gcc; do
+    command -v $compiler >/dev/null || continue
+    archive=$($compiler -print-file-name=libstdc++.a)
+    [ -f "$archive" ] && break
+done
+[ -f "$archive" ] || { echo "build.sh: libstdc++.a is missing; on Debian 12: apt-get install libstdc++-12-dev" >&2; exit 69; }
+ln -sf "$archive" "$archives/libstdc++.a"
+
+# Swift's Glibc module has a wrapper of every function of libm in one piece, and glibc 2.35 gave `hypotf` a new version: whoever
+# uses the module would need that glibc, although nothing here calls the function. So the program brings its own.
+echo 'float hypotf(float x, float y) { double a = x, b = y; return (float)__builtin_sqrt(a * a + b * b); }' |
+    $compiler -O2 -fno-math-errno -x c -c -o "$archives/hypotf.o" -
+
+# lld, because gold keeps references of sections that it has dropped, and with them symbols of glibc 2.36. `now` with the
+# default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program
+# would be taken before the system's.
+for product in auth-apple apple-simulator; do
+    swift build "$@" --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
+        -Xswiftc -use-ld=lld -Xlinker "-L$archives" -Xlinker "$archives/hypotf.o" -Xlinker --no-export-dynamic -Xlinker --gc-sections \
+        -Xlinker --strip-all -Xlinker -z -Xlinker now
+    install -m 0755 ".build/release/$product" "dist/$product"
+done
+
+for product in auth-apple apple-simulator; do
+    echo "dist/$product: $(stat -c %s "dist/$product") bytes"
+    command -v readelf >/dev/null || continue
+    echo "  libraries: $(readelf -dW "dist/$product" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | tr '\n' ' ')"
+    echo "  glibc: $(readelf -VW "dist/$product" | grep -o 'GLIBC_2\.[0-9.]*' | sort -uV | tail -n 1 | cut -d_ -f2) or newer"
+done

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Installs the Debian packages that a purpose needs, and only those that are missing.
+#
+#   deploy/packages.sh PURPOSE...
+#
+#   core         what every build needs: libcrypto and libcurl's headers
+#   sqlite       the SQLite store (the default trait)
+#   postgresql   the PostgreSQL store (trait PostgreSQL)
+#   test         what Tests/run.sh needs on top
+#
+# Swift itself is expected to be there (https://www.swift.org/install). Run as root, or with sudo at hand; otherwise the
+# command is printed and nothing is done.
+set -eu
+
+usage() {
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"
+}
+
+wanted=
+[ $# -gt 0 ] || { usage >&2; exit 64; }
+for purpose in "$@"; do
+    case $purpose in
+    core) wanted="$wanted libssl-dev libcurl4-openssl-dev binutils" ;;
+    sqlite) wanted="$wanted libsqlite3-dev" ;;
+    postgresql) wanted="$wanted libpq-dev" ;;
+    # PyJWT and the openssl and sqlite3 commands are the third parties that the tests hold this project's words against.
+    test) wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt sqlite3" ;;
+    --help | -h) usage; exit 0 ;;
+    *) echo "packages.sh: no purpose '$purpose'; there are core, sqlite, postgresql and test" >&2; exit 64 ;;
+    esac
+done
+
+command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || {
+    echo "packages.sh: this is not Debian or one of its kin. Install what corresponds to:$wanted" >&2
+    exit 69
+}
+
+missing=
+for package in $wanted; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || status=absent
+    [ "$status" = installed ] || missing="$missing $package"
+done
+if [ -z "$missing" ]; then
+    echo "packages: all there ($*)"
+    exit 0
+fi
+
+if [ "$(id -u)" -eq 0 ]; then
+    as_root=env
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root="sudo env"
+elif command -v sudo >/dev/null && [ -t 0 ]; then
+    as_root="sudo env"
+else
+    echo "packages.sh: these packages are missing; as root, run:" >&2
+    echo "  apt-get update && apt-get install --no-install-recommends$missing" >&2
+    exit 77
+fi
+
+echo "packages: installing$missing"
+apt() {
+    # shellcheck disable=SC2086 # two words on purpose
+    $as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"
+}
+apt update
+# shellcheck disable=SC2086 # a list of packages
+apt install --yes --no-install-recommends $missing >/dev/null
