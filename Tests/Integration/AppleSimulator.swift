@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 
 /// The `apple-simulator` that was built with the tests, with a key file of its own that goes when this goes.
-final class AppleSimulator {
+final class AppleSimulator: Sendable {
     struct Result {
         let exitStatus: Int32
         let output: String
@@ -31,31 +32,25 @@ final class AppleSimulator {
         return program
     }
 
-    func process(_ arguments: [String]) throws -> Process {
-        let process = Process()
-        process.executableURL = try Self.program("apple-simulator")
-        process.arguments = arguments
-        process.environment = ["APPLE_SIMULATOR_KEYS": keyFile.path()]
-        process.standardInput = FileHandle.nullDevice
-        return process
+    /// Starts it; what it says comes into the two files.
+    func start(_ arguments: [String]) throws -> (process: ChildProcess, output: URL, errors: URL) {
+        let name = UUID().uuidString
+        let (output, errors) = (folder.appending(path: "\(name).out"), folder.appending(path: "\(name).err"))
+        let process = try ChildProcess(
+            Self.program("apple-simulator"), arguments, environment: ["APPLE_SIMULATOR_KEYS": keyFile.path()],
+            output: output, errors: errors)
+        return (process, output, errors)
     }
 
     func run(_ arguments: String...) throws -> Result { try run(arguments) }
 
     func run(_ arguments: [String]) throws -> Result {
-        // Files, not pipes: neither side can block the other.
-        let name = UUID().uuidString
-        let (output, errors) = (folder.appending(path: "\(name).out"), folder.appending(path: "\(name).err"))
-        for file in [output, errors] { try Data().write(to: file) }
-        let process = try process(arguments)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        process.waitUntilExit()
-        return Result(
-            exitStatus: process.terminationStatus,
-            output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
-            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+        let (process, output, errors) = try start(arguments)
+        return try Result(exitStatus: process.wait(), output: Self.text(output), errors: Self.text(errors))
+    }
+
+    private static func text(_ file: URL) throws -> String {
+        String(decoding: try Data(contentsOf: file), as: UTF8.self)
     }
 
     /// What it prints, without the end of the line.
@@ -74,24 +69,16 @@ final class AppleSimulator {
     /// Serves while `body` runs, and stops by SIGTERM.
     @discardableResult
     func serving(_ body: (SimulatorAddress) throws -> Void) throws -> Result {
-        let errors = folder.appending(path: "serve.err")
-        try Data().write(to: errors)
-        let output = Pipe()
-        let process = try process(["serve", "--port", "0"])
-        process.standardOutput = output
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-        let announced = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let (process, output, errors) = try start(["serve", "--port", "0"])
+        // It makes its keys first, which takes a moment.
+        for _ in 0..<600 where try Self.text(output).isEmpty { usleep(50_000) }
+        let announced = try Self.text(output)
         guard let match = announced.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)\n/), let port = UInt16(match.1) else {
             throw CocoaError(.fileReadCorruptFile)
         }
         try body(SimulatorAddress(port: port))
-        process.terminate()
-        process.waitUntilExit()
-        return Result(
-            exitStatus: process.terminationStatus, output: announced,
-            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+        process.kill(SIGTERM)
+        return try Result(exitStatus: process.wait(), output: announced, errors: Self.text(errors))
     }
 }
 
@@ -103,7 +90,7 @@ struct SimulatorAddress {
 
     /// A connected socket; nil when nobody listens there.
     func connect(to host: String = "127.0.0.1") -> FileHandle? {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

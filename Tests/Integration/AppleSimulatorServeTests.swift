@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `apple-simulator serve` and its key file.
@@ -31,18 +32,14 @@ import Testing
         #expect(empty.exitStatus == 73 && empty.output.isEmpty && empty.errors.contains("holds no keys"))
     }
 
-    @Test func firstUsesAtOnceAgreeOnTheKeys() async throws {
+    @Test func firstUsesAtOnceAgreeOnTheKeys() throws {
         let simulator = try AppleSimulator()
-        let processes = try (0..<6).map { _ in
-            let process = try simulator.process(["keys"])
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            return (process, output)
-        }
+        let started = try (0..<6).map { _ in try simulator.start(["keys"]) }
         let printed = Set(
-            processes.map { String(decoding: $0.1.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) })
-        for (process, _) in processes { process.waitUntilExit() }
+            try started.map { process, output, _ in
+                #expect(process.wait() == 0)
+                return String(decoding: try Data(contentsOf: output), as: UTF8.self)
+            })
         #expect(printed.count == 1)
         #expect(printed.first?.hasPrefix("{\"keys\":[") == true)
     }

@@ -1,15 +1,13 @@
 import Foundation
+import TestSupport
 
 /// PyJWT (Debian's python3-jwt): a verifier that others wrote, held against ours and against the simulator.
 enum PyJWT {
     static let python = "/usr/bin/python3"
 
     static let isThere: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = ["-c", "import jwt, cryptography"]
-        process.standardError = FileHandle.nullDevice
-        return (try? process.run()).map { process.waitUntilExit() } != nil && process.terminationStatus == 0
+        let process = try? ChildProcess(URL(filePath: python), ["-c", "import jwt, cryptography"])
+        return process?.wait() == 0
     }()
 
     /// What PyJWT makes of each token, by keys that it fetches itself: "ok", or the name of its exception.
@@ -35,13 +33,9 @@ enum PyJWT {
         try JSONSerialization.data(withJSONObject: ["url": url, "audience": audience, "tokens": tokens])
             .write(to: question)
         let answer = folder.appending(path: "answer.json")
-        try Data().write(to: answer)
-        let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = ["-c", script, question.path()]
-        process.standardOutput = try FileHandle(forWritingTo: answer)
-        try process.run()
-        process.waitUntilExit()
+        let process = try ChildProcess(
+            URL(filePath: python), ["-c", script, question.path()], environment: ["LC_ALL": "C.UTF-8"], output: answer)
+        process.wait()
         return try JSONDecoder().decode([String].self, from: Data(contentsOf: answer))
     }
 }
