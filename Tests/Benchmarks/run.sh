@@ -28,6 +28,8 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 129' HUP
+trap 'exit 141' PIPE
 
 cc -std=c11 -O2 -Wall -Wextra -o "$folder/peer" Tests/Benchmarks/peer.c -lcrypto -lsqlite3
 cc -std=c11 -O2 -Wall -Wextra -o "$folder/race" Tests/Benchmarks/race.c
