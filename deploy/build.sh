@@ -24,12 +24,17 @@ done
 [ -f "$archive" ] || { echo "build.sh: libstdc++.a is missing; on Debian 12: apt-get install libstdc++-12-dev" >&2; exit 69; }
 ln -sf "$archive" "$archives/libstdc++.a"
 
+# Swift's Glibc module has a wrapper of every function of libm in one piece, and glibc 2.35 gave `hypotf` a new version: whoever
+# uses the module would need that glibc, although nothing here calls the function. So the program brings its own.
+echo 'float hypotf(float x, float y) { double a = x, b = y; return (float)__builtin_sqrt(a * a + b * b); }' |
+    $compiler -O2 -fno-math-errno -x c -c -o "$archives/hypotf.o" -
+
 # lld, because gold keeps references of sections that it has dropped, and with them symbols of glibc 2.36. `now` with the
 # default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program
 # would be taken before the system's.
 for product in auth-apple apple-simulator; do
     swift build "$@" --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
-        -Xswiftc -use-ld=lld -Xlinker "-L$archives" -Xlinker --no-export-dynamic -Xlinker --gc-sections \
+        -Xswiftc -use-ld=lld -Xlinker "-L$archives" -Xlinker "$archives/hypotf.o" -Xlinker --no-export-dynamic -Xlinker --gc-sections \
         -Xlinker --strip-all -Xlinker -z -Xlinker now
     install -m 0755 ".build/release/$product" "dist/$product"
 done

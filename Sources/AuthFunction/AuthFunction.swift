@@ -11,17 +11,17 @@ package struct AuthFunction {
     private let publicKeys: KeySet
     private let cryptography: any Cryptography
     private let clock: Clock
-    private let keyCacheReport: () -> KeyCacheReport?
+    private let keyLookup: () -> KeyLookup?
 
     package init(
         signIn: SignIn, publicKeys: KeySet, cryptography: any Cryptography, clock: Clock,
-        keyCacheReport: @escaping () -> KeyCacheReport?
+        keyLookup: @escaping () -> KeyLookup?
     ) {
         self.signIn = signIn
         self.publicKeys = publicKeys
         self.cryptography = cryptography
         self.clock = clock
-        self.keyCacheReport = keyCacheReport
+        self.keyLookup = keyLookup
     }
 
     /// Answers a request; a request that could not even be read comes as the failure that it is.
@@ -43,7 +43,7 @@ package struct AuthFunction {
                 in: Language(accepting: (try? incoming.get())?.headers["accept-language"]), requestID: requestID)
         }
         log.status = response.status
-        log.keyCache = keyCacheReport()
+        log.keyCache = keyLookup()
         log.milliseconds = clock.monotonicMilliseconds() - start
         // RFC 9110 §9.3.2: HEAD is GET without the body.
         if (try? incoming.get())?.isHead == true { response.body = [] }
@@ -128,12 +128,12 @@ package struct Exchange {
 }
 
 /// The clocks, handed in: the centre reads none.
-package struct Clock {
-    package var now: () -> UnixTime
+package struct Clock: Sendable {
+    package var now: @Sendable () -> UnixTime
     /// Milliseconds from any fixed point, never set back.
-    package var monotonicMilliseconds: () -> Double
+    package var monotonicMilliseconds: @Sendable () -> Double
 
-    package init(now: @escaping () -> UnixTime, monotonicMilliseconds: @escaping () -> Double) {
+    package init(now: @escaping @Sendable () -> UnixTime, monotonicMilliseconds: @escaping @Sendable () -> Double) {
         self.now = now
         self.monotonicMilliseconds = monotonicMilliseconds
     }

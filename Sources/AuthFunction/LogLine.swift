@@ -10,7 +10,7 @@ package struct LogLine {
     package var outcome = "internal"
     package var reason = ""
     package var milliseconds = 0.0
-    package var keyCache: KeyCacheReport?
+    package var keyCache: KeyLookup?
     package var accountCreated: Bool?
     package var subjectHash: String?
 
@@ -43,7 +43,7 @@ package struct LogLine {
 }
 
 /// What the key cache did for a request.
-package struct KeyCacheReport: Sendable {
+package struct KeyLookup: Sendable {
     /// hit, stale, refreshed, …
     package var outcome: String
     /// What was wrong with the file, or with the fetch.

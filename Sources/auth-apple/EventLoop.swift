@@ -1,5 +1,6 @@
 internal import AuthFunction
 internal import Glibc
+internal import JOSE
 
 /// The plain doorway: events on standard input, responses on standard output, the log on standard error.
 enum EventLoop {
@@ -7,7 +8,8 @@ enum EventLoop {
     static func serveOne() -> Int32 {
         let service = Service.start()
         if isatty(STDIN_FILENO) == 1 {
-            Descriptor.printError("auth-apple: waiting for one JSON event on standard input (auth-apple --help says more)")
+            Descriptor.printError(
+                "auth-apple: waiting for one JSON event on standard input (auth-apple --help says more)")
         }
         let event = Descriptor.readAll(STDIN_FILENO, limit: PlainEvent.maximumSize)
         answer(event.map { .line($0[...]) } ?? .tooLong, with: service)

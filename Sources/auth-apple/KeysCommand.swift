@@ -33,7 +33,8 @@ enum KeysCommand {
                     Descriptor.print("Published the next key \(candidate.keyID); it can sign after the announcement:")
                     Descriptor.print("run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.")
                 case .rotated:
-                    Descriptor.print("Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next.")
+                    Descriptor.print(
+                        "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next.")
                 case .tooEarly(let seconds):
                     Descriptor.print("Nothing was changed: verifiers may not know the next key yet.")
                     Descriptor.print("Run keys rotate again in \(seconds) seconds or later; after a leak add --force.")
@@ -72,7 +73,8 @@ enum KeysCommand {
             Descriptor.printError("auth-apple: the file that \(variable) names \(problem.reason)")
             return ExitStatus.cannotCreate
         } catch let refusal as SigningKeySet.Refusal {
-            Descriptor.printError("auth-apple: the file that \(variable) names \(refusal.reason); restore it from a copy")
+            Descriptor.printError(
+                "auth-apple: the file that \(variable) names \(refusal.reason); restore it from a copy")
             return ExitStatus.configuration
         } catch {
             Descriptor.printError("auth-apple: the cryptographic library failed")

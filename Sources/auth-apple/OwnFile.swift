@@ -1,5 +1,5 @@
+internal import AuthFunction
 internal import Glibc
-internal import JOSE
 
 /// A secret file of ours: created 0600, replaced whole or not at all.
 struct OwnFile {
@@ -44,7 +44,8 @@ struct OwnFile {
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Problem(reason: "cannot be written beside (\(System.errorText()))") }
         defer { unsafe unlink(temporary) }
-        let isWritten = fchmod(descriptor, 0o600) == 0 && Descriptor.write(bytes, to: descriptor) && fsync(descriptor) == 0
+        let isWritten =
+            fchmod(descriptor, 0o600) == 0 && Descriptor.write(bytes, to: descriptor) && fsync(descriptor) == 0
         let reason = System.errorText()
         close(descriptor)
         guard isWritten else { throw Problem(reason: "cannot be written (\(reason))") }

@@ -18,4 +18,14 @@ enum Report {
         ]
         Descriptor.printError(json.text)
     }
+
+    /// What happened to Apple's keys after an answer, if anything did.
+    static func logKeyCache(_ notes: [String]) {
+        guard !notes.isEmpty else { return }
+        let json: JSON = [
+            "time": .string(System.now().rfc3339), "outcome": "key_cache",
+            "key_cache_notes": .array(notes.map(JSON.string)),
+        ]
+        Descriptor.printError(json.text)
+    }
 }

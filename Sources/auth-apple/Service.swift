@@ -36,7 +36,9 @@ struct Service {
 
     /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh.
     func afterResponse() {
-        rooms?.keyCache.refreshIfStale()
+        guard let keyCache = rooms?.keyCache else { return }
+        keyCache.refreshIfStale()
+        Report.logKeyCache(keyCache.takeReport().notes.map(\.description))
     }
 }
 
@@ -58,7 +60,14 @@ struct Rooms {
             throw Configuration.Refusal(
                 problems: [ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)])
         }
-        let keyCache = KeyCache.ofApple(configuration)
+        let keys = AppleKeys(configuration)
+        guard
+            let keyCache = KeyCache(
+                path: configuration.keyCachePath, url: configuration.keysURL, now: System.now, fetch: keys.fetch)
+        else {
+            throw Configuration.Refusal(
+                problems: [ConfigurationProblem("AUTH_APPLE_KEY_CACHE", "names no file", remedy: "set it to a path")])
+        }
         let issuer = TokenIssuer(
             issuer: configuration.tokenIssuer, audience: configuration.tokenAudience,
             accessTokenSeconds: configuration.accessTokenSeconds,
@@ -73,6 +82,14 @@ struct Rooms {
         self.store = store
         function = AuthFunction(
             signIn: signIn, publicKeys: configuration.signingKeys.publicKeys, cryptography: cryptography,
-            clock: System.clock, keyCacheReport: keyCache.takeReport)
+            clock: System.clock, keyLookup: { KeyLookup(keyCache.takeReport()) })
+    }
+}
+
+extension KeyLookup {
+    /// The cache's own words for the log; nil when no keys were asked for.
+    init?(_ report: KeyCacheReport) {
+        guard let outcome = report.outcome else { return nil }
+        self.init(outcome: outcome.rawValue, notes: report.notes.map(\.description))
     }
 }

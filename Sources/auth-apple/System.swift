@@ -1,5 +1,5 @@
 internal import AuthFunction
-@preconcurrency internal import Glibc
+@unsafe @preconcurrency internal import Glibc
 internal import JOSE
 
 /// What the program asks of the operating system: the clock, the environment, and files of its own.

@@ -27,6 +27,10 @@ package struct Configuration: Sendable {
     /// The problems that keep the program from serving, all of them at once.
     package struct Refusal: Error, Hashable {
         package var problems: [ConfigurationProblem]
+
+        package init(problems: [ConfigurationProblem]) {
+            self.problems = problems
+        }
     }
 
     /// - Parameter userID: of the process, for the name of a folder of its own in `/tmp`.

@@ -74,7 +74,8 @@ internal import SQLiteShim
         var prepared: OpaquePointer?
         try check(
             unsafe sqlite3_prepare_v2(
-                handle, UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self), Int32(sql.utf8CodeUnitCount),
+                handle, UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self),
+                Int32(sql.utf8CodeUnitCount),
                 &prepared, nil))
         guard let statement = unsafe prepared else { throw .code(SQLITE_MISUSE) }
         return unsafe Statement(takingOwnershipOf: statement)

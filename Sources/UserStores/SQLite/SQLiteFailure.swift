@@ -25,7 +25,8 @@ enum SQLiteFailure: Error, Hashable {
         case .unusable(let reason): return .unusable(reason: "SQLite \(path): \(reason)")
         case .unavailable(let reason): return .unavailable(reason: "SQLite \(path): \(reason)")
         case .code(let code, let systemError):
-            let reason = "SQLite \(path): \(Self.name(code)), \(Self.explanation(code))\(Self.explanation(errno: systemError))"
+            let reason =
+                "SQLite \(path): \(Self.name(code)), \(Self.explanation(code))\(Self.explanation(errno: systemError))"
             switch code & 0xFF {
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL, SQLITE_INTERRUPT, SQLITE_NOMEM, SQLITE_PERM, SQLITE_AUTH,
                 SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_NOLFS:
@@ -40,7 +41,8 @@ enum SQLiteFailure: Error, Hashable {
     private static func name(_ code: Int32) -> String {
         let names = [
             "OK", "ERROR", "INTERNAL", "PERM", "ABORT", "BUSY", "LOCKED", "NOMEM", "READONLY", "INTERRUPT", "IOERR",
-            "CORRUPT", "NOTFOUND", "FULL", "CANTOPEN", "PROTOCOL", "EMPTY", "SCHEMA", "TOOBIG", "CONSTRAINT", "MISMATCH",
+            "CORRUPT", "NOTFOUND", "FULL", "CANTOPEN", "PROTOCOL", "EMPTY", "SCHEMA", "TOOBIG", "CONSTRAINT",
+            "MISMATCH",
             "MISUSE", "NOLFS", "AUTH", "FORMAT", "RANGE", "NOTADB",
         ]
         let primary = Int(code & 0xFF)

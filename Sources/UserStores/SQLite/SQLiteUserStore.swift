@@ -15,7 +15,8 @@ package final class SQLiteUserStore: UserStore {
             throw .invalid(reason: "sqlite: wants the path of a file, as in sqlite:/var/lib/auth-apple/accounts.db")
         }
         guard !location.hasPrefix("//") || location.hasPrefix("///"), !location.contains("?") else {
-            throw .invalid(reason: "sqlite: takes a path, no host and no parameters: sqlite:accounts.db, sqlite:/…/accounts.db")
+            throw .invalid(
+                reason: "sqlite: takes a path, no host and no parameters: sqlite:accounts.db, sqlite:/…/accounts.db")
         }
         // SQLite reads file:… as a URI with parameters of its own; a path that begins otherwise is a path.
         file = DatabaseFile(path: location.hasPrefix("/") ? location : "./" + location)
@@ -54,7 +55,7 @@ package final class SQLiteUserStore: UserStore {
     /// The database with the schema of this program, created if need be.
     private func opened() throws(SQLiteFailure) -> Connection {
         let connection = try openedOrCreated()
-        if try connection.schemaVersion() < Schema.steps.count { _ = try connection.migrate() }
+        if try !connection.hasCurrentSchema() { _ = try connection.migrate() }
         return connection
     }
 

@@ -1,0 +1,134 @@
+internal import Glibc
+
+/// A small file that many processes share: read whole, replaced whole, and trusted only where nobody else could have written
+/// it. What is in it, it does not know.
+///
+/// Whoever can write this file decides who may sign in. So the folder and the file must belong to the user that we run as
+/// and be writable by nobody else, no link is followed, and all of it is checked on the opened descriptor, never on a name
+/// that could come to mean another file in between.
+struct KeyFile {
+    /// Tells one version of the file from another: every replacement is a new inode.
+    struct Stamp: Hashable {
+        fileprivate var device: dev_t
+        fileprivate var inode: ino_t
+        fileprivate var size: off_t
+        fileprivate var seconds: Int
+        fileprivate var nanoseconds: Int
+    }
+
+    enum Content {
+        case absent
+        /// Still the version that the caller knows.
+        case unchanged
+        case bytes([UInt8], Stamp)
+    }
+
+    private let folder: String
+    private let name: String
+    private let maximumSize: Int
+
+    /// Nil when the path does not name a file.
+    init?(path: String, maximumSize: Int) {
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else { return nil }
+        let folder = path.dropLast(name.count)
+        self.name = name
+        self.folder = folder.isEmpty ? "." : folder == "/" ? "/" : String(folder.dropLast())
+        self.maximumSize = maximumSize
+    }
+
+    /// The file's bytes, unless it is still the version `known`.
+    func read(unless known: Stamp?) throws(KeyFileFault) -> Content {
+        guard let folder = try openedFolder() else { return .absent }
+        guard let file = folder.open(name, O_RDONLY) else {
+            if errno == ENOENT { return .absent }
+            throw errno == ELOOP ? .symbolicLink(.file) : .unreadable(.file, errno)
+        }
+        let status = try file.trustedStatus(of: .file)
+        let stamp = Stamp(status)
+        if stamp == known { return .unchanged }
+        guard status.st_size <= maximumSize else { throw .tooLarge }
+        guard let bytes = file.readAll(upTo: Int(status.st_size)) else { throw .unreadable(.file, errno) }
+        return .bytes(bytes, stamp)
+    }
+
+    /// The right to replace the file, of which there is one; nil when another process has it. Creates the folder.
+    ///
+    /// The lock is `flock`'s, so it ends with its holder however that ends.
+    func lock() throws(KeyFileFault) -> Lock? {
+        try makeFolder(folder.split(separator: "/")[...])
+        guard let folder = try openedFolder() else { throw .unwritable(.folder, ENOENT) }
+        guard let lock = folder.open(name + ".lock", O_RDWR | O_CREAT) else {
+            throw errno == ELOOP ? .symbolicLink(.lock) : .unwritable(.lock, errno)
+        }
+        _ = try lock.trustedStatus(of: .lock)
+        guard lock.lockUnlessHeld() else {
+            if errno == EWOULDBLOCK { return nil }
+            throw .unwritable(.lock, errno)
+        }
+        return Lock(folder: folder, lock: lock, name: name)
+    }
+
+    /// Nil when there is none.
+    private func openedFolder() throws(KeyFileFault) -> Descriptor? {
+        guard let descriptor = Descriptor(folder: folder) else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP: throw .symbolicLink(.folder)
+            case ENOTDIR: throw .wrongKind(.folder)
+            default: throw .unreadable(.folder, errno)
+            }
+        }
+        _ = try descriptor.trustedStatus(of: .folder)
+        return descriptor
+    }
+
+    /// Creates the folder, and those above it that are missing, for this user alone. Nearly always it is there already.
+    private func makeFolder(_ parts: ArraySlice<Substring>) throws(KeyFileFault) {
+        if make(parts) { return }
+        guard errno == ENOENT, parts.count > 1 else { throw .unwritable(.folder, errno) }
+        try makeFolder(parts.dropLast())
+        guard make(parts) else { throw .unwritable(.folder, errno) }
+    }
+
+    private func make(_ parts: ArraySlice<Substring>) -> Bool {
+        let path = (folder.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+        return unsafe mkdir(path, 0o700) == 0 || errno == EEXIST
+    }
+}
+
+extension KeyFile {
+    /// The right to replace the file. Given back when this value ends.
+    struct Lock: ~Copyable {
+        fileprivate let folder: Descriptor
+        fileprivate let lock: Descriptor
+        fileprivate let name: String
+
+        /// Puts `bytes` in the file's place at once: a reader, and a machine that loses power, has the old version or the
+        /// new one.
+        func replace(with bytes: [UInt8]) throws(KeyFileFault) -> Stamp {
+            let draft = name + ".new"
+            // Of a process that was killed here.
+            folder.remove(draft)
+            guard let file = folder.open(draft, O_WRONLY | O_CREAT | O_EXCL) else { throw .unwritable(.file, errno) }
+            guard file.writeAll(bytes), file.synchronize(), let status = file.status, folder.rename(draft, to: name),
+                folder.synchronize()
+            else {
+                let error = errno
+                folder.remove(draft)
+                throw .unwritable(.file, error)
+            }
+            return Stamp(status)
+        }
+    }
+}
+
+extension KeyFile.Stamp {
+    fileprivate init(_ status: stat) {
+        device = status.st_dev
+        inode = status.st_ino
+        size = status.st_size
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+    }
+}

@@ -1,0 +1,30 @@
+internal import AuthFunction
+internal import CurlHTTP
+internal import KeyCache
+
+/// Apple's key set as it is fetched: the transport that `KeyCache` is handed.
+struct AppleKeys {
+    private let url: String
+    private let allowance: HTTPURL.Allowance
+    private let client: HTTPClient
+
+    init(_ configuration: Configuration) {
+        url = configuration.keysURL
+        allowance = configuration.mode == .development ? .loopback : .httpsOnly
+        client = HTTPClient(
+            userAgent: "auth-apple/\(Program.version)", certificateAuthorities: configuration.caBundle)
+    }
+
+    func fetch(entityTag: String?) throws(KeyFetchFailure) -> KeyResponse {
+        do throws(HTTPError) {
+            var headers = [HTTPRequest.Header("accept", "application/json")]
+            if let entityTag { headers.append(HTTPRequest.Header("if-none-match", entityTag)) }
+            let response = try client.send(HTTPRequest(.get, try HTTPURL(url, allowing: allowance), headers: headers))
+            return KeyResponse(
+                status: response.status, cacheControl: response[field: "cache-control"], age: response[field: "age"],
+                entityTag: response[field: "etag"], body: response.body)
+        } catch {
+            throw .noResponse(code: error.code.rawValue, words: error.words)
+        }
+    }
+}
