@@ -134,7 +134,7 @@ struct ConfigurationTests {
     }
 
     static let badValues: [(String, [String])] = [
-        ("MODE", ["Production", "dev", "production "]), ("REQUIRE_NONCE", ["1", "yes", "True", "false "]),
+        ("MODE", ["Production", "dev", "development\t"]), ("REQUIRE_NONCE", ["1", "yes", "True", "false "]),
         ("AUDIENCES", [",", "a,", ",a", "a,,b", "a b", "a,\tb", "a\n"]), ("ISSUERS", [",", "https://a, ,https://b"]),
         (
             "KEYS_URL",

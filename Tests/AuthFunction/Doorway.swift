@@ -2,6 +2,7 @@ import Accounts
 import AppleID
 import AuthFunction
 import JOSE
+import Synchronization
 import TestSupport
 import UserStores
 
@@ -16,7 +17,7 @@ final class Doorway {
 
     init(
         keys: FixedKeys = TokenForge.keys, users: any UserRepository = MemoryUserStore(), requiresNonce: Bool = false,
-        report: KeyCacheReport? = nil, basePath: String = ""
+        lookup: KeyLookup? = nil, basePath: String = ""
     ) {
         let cryptography = TokenForge.cryptography
         guard let policy = TokenPolicy(audiences: [TokenForge.audience], requiresNonce: requiresNonce) else {
@@ -30,17 +31,19 @@ final class Doorway {
                 verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), keys: keys, users: users,
                 issuer: issuer, cryptography: cryptography),
             publicKeys: Self.signingKeys.publicKeys, cryptography: cryptography, clock: Self.clock,
-            keyCacheReport: { report })
+            keyLookup: { lookup })
         self.basePath = basePath
     }
 
     static var clock: Clock {
-        var milliseconds = 0.0
+        let milliseconds = Mutex(0.0)
         return Clock(
             now: { TokenForge.now },
             monotonicMilliseconds: {
-                milliseconds += 1.25
-                return milliseconds
+                milliseconds.withLock {
+                    $0 += 1.25
+                    return $0
+                }
             })
     }
 

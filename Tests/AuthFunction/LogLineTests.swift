@@ -8,8 +8,8 @@ import Testing
 
 struct LogLineTests {
     @Test func `A sign-in leaves one line with its fields`() throws {
-        let report = KeyCacheReport(outcome: "hit", notes: [])
-        let doorway = Doorway(report: report)
+        let lookup = KeyLookup(outcome: "hit", notes: [])
+        let doorway = Doorway(lookup: lookup)
         for (status, created) in [(201, true), (200, false)] {
             let answer = try doorway.signIn()
             let log = answer.log
@@ -54,8 +54,8 @@ struct LogLineTests {
     }
 
     @Test func `What the key cache had to say is in the line`() throws {
-        let report = KeyCacheReport(outcome: "stale", notes: ["the fetch failed", "the file is foreign"])
-        let log = try Doorway(report: report).signIn().log
+        let lookup = KeyLookup(outcome: "stale", notes: ["the fetch failed", "the file is foreign"])
+        let log = try Doorway(lookup: lookup).signIn().log
         #expect(log["key_cache"] == "stale")
         #expect(log["key_cache_notes"] == .array(["the fetch failed", "the file is foreign"]))
     }
