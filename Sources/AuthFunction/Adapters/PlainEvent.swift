@@ -30,20 +30,14 @@ package enum PlainEvent {
         guard let target = json["path"]?.string else { throw .invalidRequest([.init("event.path", "not_a_string")]) }
         let (path, query) = split(target)
         return Request(
-            method: method, path: strip(basePath, from: path), query: query, headers: try headers(json["headers"]),
+            method: method, path: BasePath.strip(basePath, from: path), query: query,
+            headers: try headers(json["headers"]),
             body: try body(of: json))
     }
 
     private static func split(_ target: String) -> (path: String, query: String) {
         guard let mark = target.firstIndex(of: "?") else { return (target, "") }
         return (String(target[..<mark]), String(target[target.index(after: mark)...]))
-    }
-
-    /// Only a whole segment is a prefix: `/prod` is none of `/production`.
-    private static func strip(_ basePath: String, from path: String) -> String {
-        guard !basePath.isEmpty, path.hasPrefix(basePath) else { return path }
-        let rest = path.dropFirst(basePath.count)
-        return rest.isEmpty ? "/" : rest.hasPrefix("/") ? String(rest) : path
     }
 
     private static func headers(_ json: JSON?) throws(Failure) -> Headers {
