@@ -40,8 +40,8 @@ package struct CGI {
     private func path() throws(Failure) -> String {
         let decided = (variables["SCRIPT_NAME"] ?? "") + (variables["PATH_INFO"] ?? "")
         guard decided.utf8.first == UInt8(ascii: "/") else { throw .invalidRequest([.init("path", "not_absolute")]) }
-        if let written = variables["REQUEST_URI"]?.prefix(while: { $0 != "?" }) {
-            guard written.utf8.elementsEqual(decided.utf8) else {
+        if let written = variables["REQUEST_URI"]?.utf8.prefix(while: { $0 != UInt8(ascii: "?") }) {
+            guard written.elementsEqual(decided.utf8) else {
                 throw .invalidRequest([.init("path", "ambiguous")])
             }
         }

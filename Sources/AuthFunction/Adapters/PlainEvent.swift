@@ -1,4 +1,4 @@
-package import JOSE
+internal import JOSE
 
 /// The plain event (design §8): a request and a response as one JSON object each.
 package enum PlainEvent {
@@ -31,13 +31,12 @@ package enum PlainEvent {
         let (path, query) = split(target)
         return Request(
             method: method, path: BasePath.strip(basePath, from: path), query: query,
-            headers: try headers(json["headers"]),
-            body: try body(of: json))
+            headers: try headers(json["headers"]), body: try body(of: json))
     }
 
     private static func split(_ target: String) -> (path: String, query: String) {
-        guard let mark = target.firstIndex(of: "?") else { return (target, "") }
-        return (String(target[..<mark]), String(target[target.index(after: mark)...]))
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (target, "") }
+        return (String(target[..<mark]), String(target[target.utf8.index(after: mark)...]))
     }
 
     private static func headers(_ json: JSON?) throws(Failure) -> Headers {
@@ -70,14 +69,8 @@ package enum PlainEvent {
         for field in response.headers.fields { headers[field.name] = .string(field.value) }
         let json: JSON = [
             "statusCode": .integer(Int64(response.status)), "headers": .object(headers),
-            "body": .string(String(decoding: response.body, as: UTF8.self)), "isBase64Encoded": false,
+            "body": .string(String(decoding: response.body, as: UTF8.self)), "isBase64Encoded": .bool(false),
         ]
         return json.serialized() + [0x0A]
-    }
-}
-
-extension JSON: ExpressibleByBooleanLiteral {
-    package init(booleanLiteral value: Bool) {
-        self = .bool(value)
     }
 }

@@ -113,7 +113,8 @@ struct Installed {
             "APPLE_SIMULATOR_KEYS": path("simulator/keys.json"), "APPLE_SIMULATOR_AUDIENCE": "com.example.app",
             "AUTH_APPLE_SIGNING_KEYS_FILE": path("signing-keys.json"), "PATH": "\(folder.path()):/usr/bin:/bin",
         ]
-        try Ran(path("apple-simulator"), "keys", environment: environment).output.write(to: URL(filePath: path("apple-keys.json")))
+        try Ran(path("apple-simulator"), "keys", environment: environment).output.write(
+            to: URL(filePath: path("apple-keys.json")))
         _ = try Ran(path("auth-apple"), "keys", "new", environment: environment)
 
         let files = Self.package.appending(path: "events")

@@ -28,7 +28,8 @@ struct ServerConfiguration {
         switch kind {
         case .apacheCGID, .apacheCGI:
             shipped = "cgi/apache"
-            changes[#"<Directory "/usr/lib/auth-apple">"#] = #"<Directory "\#(program.deletingLastPathComponent().path())">"#
+            changes[#"<Directory "/usr/lib/auth-apple">"#] =
+                #"<Directory "\#(program.deletingLastPathComponent().path())">"#
             changes["127.0.0.1:8080"] = "127.0.0.1:\(port)"
             changes["*:443"] = "127.0.0.1:\(port)"
             if mountPoint != "/" { changes[#"ScriptAlias "/" "#] = #"ScriptAlias "\#(mountPoint)/" "# }
@@ -65,7 +66,8 @@ struct ServerConfiguration {
         }
 
         // One variant of two is there; the places of the other one are not.
-        let unused = variant == .tls ? ["127.0.0.1:8080", "listen 127.0.0.1:8080"] : ["*:443", "listen 443", #"":443""#]
+        let unused =
+            variant == .tls ? ["127.0.0.1:8080", "listen 127.0.0.1:8080"] : ["*:443", "listen 443", #"":443""#]
         for text in unused { changes[text] = nil }
         try Self.copy(
             Installed.package.appending(path: "deploy/\(shipped)"), to: folder.appending(path: "auth-apple"),
@@ -114,7 +116,8 @@ struct ServerConfiguration {
     }
 
     /// What Debian's main file is for: modules, user, process id.
-    private static func main(_ kind: WebServer.Kind, _ variant: WebServer.Variant, port: Int, in folder: URL) -> String {
+    private static func main(_ kind: WebServer.Kind, _ variant: WebServer.Variant, port: Int, in folder: URL) -> String
+    {
         let isRoot = ServerUser.current != nil
         switch kind {
         case .apacheCGID, .apacheCGI:
@@ -177,7 +180,8 @@ struct Certificate {
         file = folder.appending(path: "certificate.pem")
         key = folder.appending(path: "certificate.key")
         _ = try Ran(
-            "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+            "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-days",
             "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key.path(), "-out",
             file.path(), environment: ["PATH": "/usr/bin:/bin"])
     }

@@ -100,7 +100,9 @@ final class WebServer {
     private func isAnswering() -> Bool {
         for _ in 1...250 {
             if processes.contains(where: { !$0.isRunning }) { return false }
-            if Loopback.isOpen(port), kind != .nginx || FileManager.default.fileExists(atPath: configuration.fastCGISocket) {
+            if Loopback.isOpen(port),
+                kind != .nginx || FileManager.default.fileExists(atPath: configuration.fastCGISocket)
+            {
                 return true
             }
             usleep(20_000)
@@ -129,7 +131,9 @@ final class WebServer {
 
     /// All that server and function have written to logs.
     func log() -> String {
-        let files = (try? FileManager.default.contentsOfDirectory(at: configuration.folder, includingPropertiesForKeys: nil)) ?? []
+        let files =
+            (try? FileManager.default.contentsOfDirectory(at: configuration.folder, includingPropertiesForKeys: nil))
+            ?? []
         return files.filter { $0.pathExtension == "log" }.compactMap { try? String(contentsOf: $0, encoding: .utf8) }
             .joined(separator: "\n")
     }
@@ -143,7 +147,8 @@ final class WebServer {
     }
 
     /// A sign-in that is good, unless changed.
-    func signIn(_ path: String = "/auth/apple", headers: [String] = [], body: Data? = nil, options: [String] = []) throws
+    func signIn(_ path: String = "/auth/apple", headers: [String] = [], body: Data? = nil, options: [String] = [])
+        throws
         -> HTTPAnswer
     {
         try send(
