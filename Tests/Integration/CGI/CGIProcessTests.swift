@@ -44,7 +44,7 @@ import Testing
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runUnblocked()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
         #expect(text.hasPrefix("Status: 415 "))
@@ -67,10 +67,10 @@ import Testing
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runUnblocked()
         try input.fileHandleForWriting.write(contentsOf: Data("{".utf8))
-        usleep(200_000)
-        kill(process.processIdentifier, signal)
+        // The runtime's own crash report comes first, and asks for the signal once more.
+        for _ in 1...50 where !process.ends(within: 0.1) { kill(process.processIdentifier, signal) }
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         #expect(text.isEmpty && process.terminationReason == .uncaughtSignal)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Keys that are past their freshness are renewed when the answer has been written, and nobody waits for it.

@@ -34,7 +34,7 @@ final class WebServer {
     ///   - program: what is run in place of the function, such as a probe.
     ///   - mountPoint: the prefix under which the function is mounted; `/` as shipped.
     static func run(
-        _ kind: Kind, _ variant: Variant = .plain, _ site: CGISite, program: URL? = nil, mountPoint: String = "/",
+        _ kind: Kind, _ site: CGISite, variant: Variant = .plain, program: URL? = nil, mountPoint: String = "/",
         _ body: (WebServer) throws -> Void
     ) throws {
         try site.giveToServer()
@@ -93,7 +93,7 @@ final class WebServer {
         try Data().write(to: log)
         process.standardOutput = try FileHandle(forWritingTo: log)
         process.standardError = try FileHandle(forWritingTo: log)
-        try process.run()
+        try process.runUnblocked()
         processes.append(process)
     }
 
@@ -113,21 +113,19 @@ final class WebServer {
     private func stop() {
         for process in processes.reversed() {
             process.terminate()
-            process.waitUntilExit()
-            // A process that Foundation starts leads a group of its own.
+            _ = process.ends(within: 3)
+            // A process that Foundation starts leads a group of its own; and Foundation sees its end only when all who
+            // inherited from it have ended.
             kill(-process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
         }
     }
 
     /// Ends the first process by SIGTERM, as a platform does; whether it ended in time.
     func terminate(within seconds: Double) -> Bool {
         processes[0].terminate()
-        let end = Date(timeIntervalSinceNow: seconds)
-        while processes[0].isRunning, Date() < end { usleep(20_000) }
-        return !processes[0].isRunning
+        return processes[0].ends(within: seconds)
     }
-
-    var exitStatus: Int32 { processes[0].terminationStatus }
 
     /// All that server and function have written to logs.
     func log() -> String {
