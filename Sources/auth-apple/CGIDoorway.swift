@@ -17,10 +17,11 @@ enum CGIDoorway {
         let exchange = service.respond(to: cgi.request(body: body, basePath: service.basePath))
         output.write(cgi.bytes(of: exchange.response))
         Descriptor.printError(exchange.log.json.text)
-
+        // Before the end of the output is seen: from then on servers kill a program that is still there.
         if service.hasWorkAfterResponse {
-            Successor.run { service.afterResponse() }
+            Successor.run(closing: output) { service.afterResponse() }
         }
+        output.close()
         return service.exitStatus
     }
 }

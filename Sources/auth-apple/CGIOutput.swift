@@ -12,9 +12,13 @@ struct CGIOutput {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Writes the answer, whole and at once, and lets the server see its end.
+    /// Writes the answer, whole and at once.
     func write(_ bytes: [UInt8]) {
         Descriptor.write(bytes, to: descriptor)
-        close(descriptor)
+    }
+
+    /// Lets the server see the end of the answer.
+    func close() {
+        Glibc.close(descriptor)
     }
 }

@@ -2,14 +2,15 @@ internal import Glibc
 
 /// A process that does what is left to do when the answer is written, so that this one can end.
 ///
-/// A web server considers a request done when the program has ended, or at least when every descriptor that leads to the
-/// server is closed; and a program that is still there afterwards is killed by some (Apache sends SIGTERM at once). The successor has
-/// none of these descriptors, and it is nobody's child: all see the program end.
+/// A web server considers a request done when every descriptor that leads to it is closed, and some wait for the program's
+/// end as well. A program that is still there afterwards is killed (Apache and lighttpd send SIGTERM). The successor has none of
+/// these descriptors, and is not the process that the server knows.
 enum Successor {
-    static func run(_ work: () -> Void) {
+    static func run(closing output: CGIOutput, _ work: () -> Void) {
         guard fork() == 0 else { return }
-        // Under Apache's mod_cgid, standard input and standard output are one socket: both must go.
-        for descriptor in [STDIN_FILENO, STDOUT_FILENO] { Descriptor.toNowhere(descriptor) }
+        output.close()
+        // Under Apache's mod_cgid standard input and standard output are one socket: both must go.
+        Descriptor.toNowhere(STDIN_FILENO)
         // Whoever reads a pipe may wait for its end (mod_cgi, fcgiwrap). A log file is kept.
         if isPipe(STDERR_FILENO) { Descriptor.toNowhere(STDERR_FILENO) }
         work()

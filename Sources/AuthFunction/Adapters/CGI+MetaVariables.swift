@@ -52,10 +52,12 @@ extension CGI {
         /// names as well, and HTTP_PROXY is a field `Proxy` in the clothes of a setting ("httpoxy", CVE-2016-5385).
         private static let untrusted: Set = ["HTTP_CONTENT_TYPE", "HTTP_CONTENT_LENGTH", "HTTP_PROXY"]
 
+        /// Of the body's fields also the shown ones: nginx takes the first of two and tells nobody.
         private static let single = [
             "REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "REQUEST_URI", "QUERY_STRING", "CONTENT_TYPE",
             "CONTENT_LENGTH",
             "REMOTE_ADDR", "HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_HOST", "HTTP_TRANSFER_ENCODING",
+            "HTTP_CONTENT_TYPE", "HTTP_CONTENT_LENGTH",
         ]
 
         private static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {

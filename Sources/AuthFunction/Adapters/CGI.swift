@@ -40,12 +40,21 @@ package struct CGI {
     private func path() throws(Failure) -> String {
         let decided = (variables["SCRIPT_NAME"] ?? "") + (variables["PATH_INFO"] ?? "")
         guard decided.utf8.first == UInt8(ascii: "/") else { throw .invalidRequest([.init("path", "not_absolute")]) }
-        if let written = variables["REQUEST_URI"]?.utf8.prefix(while: { $0 != UInt8(ascii: "?") }) {
-            guard written.elementsEqual(decided.utf8) else {
+        if let written = variables["REQUEST_URI"] {
+            guard Self.path(ofTarget: written).elementsEqual(decided.utf8) else {
                 throw .invalidRequest([.init("path", "ambiguous")])
             }
         }
         return decided
+    }
+
+    /// Of a request target in origin form, or in absolute form, which Apache hands on as it came (RFC 9112 §3.2).
+    private static func path(ofTarget target: String) -> Substring.UTF8View {
+        var path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        for scheme in ["http://", "https://"] where path.starts(with: scheme.utf8) {
+            path = path.dropFirst(scheme.utf8.count).drop { $0 != UInt8(ascii: "/") }
+        }
+        return path
     }
 
     /// Of the variables that no client can name: those without HTTP_. The user agent is what the client says of itself.

@@ -48,7 +48,8 @@ import Testing
             let get = try server.send(
                 "GET", "/health", headers: ["Content-Type: text/plain"], body: padded(30_000),
                 options: ["--next", "--silent", "--output", "/dev/null", "http://127.0.0.1:\(server.port)/health"])
-            #expect(get.status == 200 && get.exitStatus == 0)
+            #expect(get.status == 200 || (kind.isLighttpd && get.status == 400), "\(get.status)")
+            #expect(get.exitStatus == 0)
         }
     }
 
@@ -71,7 +72,7 @@ import Testing
             for path in [
                 "/", "/auth", "/auth/", "/auth/apple/", "/auth/applet", "/AUTH/APPLE", "/auth/apple/x", "/index.html",
             ] {
-                let answer = try server.send("POST", path)
+                let answer = try server.signIn(path)
                 #expect(answer.status == 404 && answer.code == "not_found", "\(path): \(answer.status)")
             }
         }
@@ -114,19 +115,15 @@ import Testing
             #expect(try send(["Host: a", "Host: b", length, type]).status == 400)
             #expect(try send(["Host: a", length, "Content-Length: 2", type]).status == 400)
             #expect(try [400, 415].contains(send(["Host: a", length, type, "Content-Type: text/plain"]).status))
-            let authorization = try send([
-                "Host: a", length, type, "Authorization: Bearer a", "Authorization: Bearer b",
-            ])
-            let cookie = try send(["Host: a", length, type, "Cookie: a=1", "Cookie: b=2"])
-            if kind == .nginx {
-                // nginx hands on both, where the other servers join them as RFC 3875 §4.1.18 says.
-                #expect(authorization.status == 400 && authorization.text.contains("HTTP_AUTHORIZATION"))
-                #expect(cookie.status == 400 && cookie.text.contains("HTTP_COOKIE"))
-            } else {
-                #expect([200, 400].contains(authorization.status) && cookie.status == 200)
+            #expect(try [400, 415].contains(send(["Host: a", length, "Content-Type: text/plain", type]).status))
+            for fields in [["Authorization: Bearer a", "Authorization: Bearer b"], ["Cookie: a=1", "Cookie: b=2"]] {
+                let answer = try send(["Host: a", length, type] + fields)
+                // nginx hands on both or refuses them itself; the others join them as RFC 3875 §4.1.18 says, or refuse them.
+                #expect(kind == .nginx ? answer.status == 400 : [200, 400].contains(answer.status), "\(fields)")
             }
-            // Lookalikes of the body's fields are not believed.
-            #expect(try send(["Host: a", length, type, "Content_Type: text/plain", "Content_Length: 1"]).status == 200)
+            // Lookalikes of the body's fields are not believed, and where a server takes them for the same, refused.
+            let lookalikes = try send(["Host: a", length, type, "Content_Type: text/plain", "Content_Length: 1"])
+            #expect(lookalikes.status == 200 || (kind.isLighttpd && lookalikes.status == 400), "\(lookalikes.status)")
             // A field that decides nothing may repeat.
             #expect(try send(["Host: a", length, type, "X-Other: 1", "X-Other: 2"]).status == 200)
         }
@@ -171,7 +168,7 @@ import Testing
             #expect(seen["GATEWAY_INTERFACE"] == "CGI/1.1")
             for (name, value) in site.environment { #expect(seen[name] == value, "\(name)") }
             // That the arguments are a danger at all.
-            let arguments = try Probe.variables(server.send("POST", "/x?--help"))["ARGUMENTS"]
+            let arguments = try Probe.variables(server.signIn("/x?--help"))["ARGUMENTS"]
             #expect(arguments == (kind.isApache ? "--help" : ""))
         }
     }

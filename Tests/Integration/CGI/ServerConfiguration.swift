@@ -16,7 +16,7 @@ struct ServerConfiguration {
     init(
         _ kind: WebServer.Kind, _ variant: WebServer.Variant, site: CGISite, port: Int, program: URL, mountPoint: String
     ) throws {
-        let folder = site.folder.appending(path: "web-\(port)")
+        let folder = site.folder.appending(path: "web-\(UUID().uuidString.prefix(8))")
         self.folder = folder
         try CGISite.makeFolder(folder, 0o755)
         if let user = ServerUser.current { chown(folder.path(), user.id, user.group) }

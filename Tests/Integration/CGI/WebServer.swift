@@ -18,6 +18,7 @@ final class WebServer {
         /// Those that `deploy/cgi/` is for.
         static let shipped: [Kind] = [.apacheCGID, .apacheCGI, .nginx, .lighttpd]
         var isApache: Bool { self == .apacheCGID || self == .apacheCGI }
+        var isLighttpd: Bool { self == .lighttpd || self == .container }
     }
 
     enum Variant: String, CaseIterable {
@@ -39,17 +40,19 @@ final class WebServer {
     ) throws {
         try site.giveToServer()
         // Another process may take the port between its choice and its use.
-        for attempt in 1...3 {
+        var logs: [String] = []
+        for _ in 1...3 {
             let server = try WebServer(kind, variant, site, program: program, mountPoint: mountPoint)
             defer { server.stop() }
             try server.start()
             guard server.isAnswering() else {
-                if attempt == 3 { Issue.record("\(kind.rawValue) does not start: \(server.log())") }
+                logs.append(server.log())
                 continue
             }
             try body(server)
             return
         }
+        Issue.record("\(kind.rawValue) does not start: \(logs)")
     }
 
     init(_ kind: Kind, _ variant: Variant, _ site: CGISite, program: URL? = nil, mountPoint: String = "/") throws {
@@ -100,11 +103,8 @@ final class WebServer {
     private func isAnswering() -> Bool {
         for _ in 1...250 {
             if processes.contains(where: { !$0.isRunning }) { return false }
-            if Loopback.isOpen(port),
-                kind != .nginx || FileManager.default.fileExists(atPath: configuration.fastCGISocket)
-            {
-                return true
-            }
+            let isBehindOpen = kind != .nginx || Loopback.isOpen(socket: configuration.fastCGISocket)
+            if isBehindOpen, Loopback.isOpen(port) { return true }
             usleep(20_000)
         }
         return false
