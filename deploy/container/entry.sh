@@ -12,4 +12,4 @@ while kill -0 $server 2>/dev/null; do
     wait $server
     status=$?
 done
-exit $status
+exit "$status"

@@ -20,7 +20,7 @@ extension CGI {
             }
             head += "\(Self.capitalized(field.name)): \(field.value)\r\n"
         }
-        if hasBody, !hasType { head += "Content-Type: application/octet-stream\r\n" }
+        if hasBody, !hasType, !response.body.isEmpty { head += "Content-Type: application/octet-stream\r\n" }
         return Array(head.utf8) + [0x0D, 0x0A] + (hasBody ? response.body : [])
     }
 

@@ -99,7 +99,7 @@ enum Loopback {
         }
     }
 
-    static func connection(to port: Int) -> FileHandle? {
+    static func connection(to port: Int) -> Connection? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var timeout = timeval(tv_sec: 15, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -113,17 +113,17 @@ enum Loopback {
             close(descriptor)
             return nil
         }
-        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        return Connection(descriptor: descriptor)
     }
 
     /// Sends pieces as they are, with a pause between two; the answer, read to the end of the connection.
     static func exchange(_ port: Int, _ pieces: [Data], pause: UInt32 = 0) throws -> HTTPAnswer {
         guard let connection = connection(to: port) else { throw CocoaError(.fileReadUnknown) }
         for piece in pieces {
-            try connection.write(contentsOf: piece)
+            connection.send(piece)
             if pause > 0 { usleep(pause) }
         }
-        return HTTPAnswer(raw: try connection.readToEnd() ?? Data())
+        return HTTPAnswer(raw: connection.readToEnd())
     }
 
     private static func address(port: UInt16) -> sockaddr_in {
@@ -132,5 +132,33 @@ enum Loopback {
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         address.sin_port = port.bigEndian
         return address
+    }
+}
+
+/// A connection to a server. Writing to one that is closed is no signal here, and what was answered before is still read.
+final class Connection {
+    private let file: FileHandle
+
+    init(descriptor: Int32) {
+        file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    func send(_ data: Data) {
+        var rest = data
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Foundation.send(file.fileDescriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func readToEnd() -> Data {
+        (try? file.readToEnd()) ?? Data()
+    }
+
+    func close() {
+        try? file.close()
     }
 }
