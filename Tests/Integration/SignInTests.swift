@@ -98,12 +98,12 @@ import Testing
             return try site.send(event)
         }
         let answer = try send(site.event(token: token, more))
-        #expect(answer.status == 200)
+        #expect(answer.status == 200, "\(answer.log)")
         #expect(try send(site.event(token: token + "x", more)).status == 401)
         #expect(try send(site.event(token: token, more.merging(["nonce": "canary-nonce-2"]) { $1 })).status == 401)
         #expect(try send(site.event(token: token, more.merging(["deviceInfo": "canary-device"]) { $1 })).status == 400)
         let store = site.environment["AUTH_APPLE_STORE"]
-        site.environment["AUTH_APPLE_STORE"] = "sqlite:/proc/canary/accounts.sqlite"
+        site.environment["AUTH_APPLE_STORE"] = "sqlite:/proc/none/accounts.sqlite"
         #expect(try send(site.event(token: token, more)).status == 503)
         site.environment["AUTH_APPLE_STORE"] = store
         site.environment["AUTH_APPLE_KEYS_URL"] = "http://127.0.0.1:9/auth/keys"
@@ -117,7 +117,7 @@ import Testing
         let access = try #require(answer.body["access_token"] as? String)
         #expect(!logs.isEmpty)
         for secret in [token, String(token.split(separator: ".")[2]), refresh, access, email, "Canary", "canary"] {
-            #expect(!logs.replacing("/proc/canary/", with: "").contains(secret))
+            #expect(!logs.contains(secret))
         }
         // The store holds the profile and the device, and nothing that could be presented.
         let files = try #require(FileManager.default.enumerator(at: site.folder, includingPropertiesForKeys: nil))
@@ -189,24 +189,21 @@ import Testing
 
     @Test func aTokenOfAKeyThatAppearedAfterTheLastFetchSignsInAtTheFirstTry() throws {
         try Self.withServedKeys { site, fetches in
-            #expect(try site.send(site.event(token: site.token("--subject", "001.rotate.1"))).status == 201)
-            // Apple gets other keys: a new simulator with a key file of its own serves at another address, so the old one is
-            // asked to forget its keys instead.
+            let token = try site.token("--subject", "001.rotate.1")
+            #expect(try site.send(site.event(token: token)).status == 201)
+            // As if Apple had added the key that signs since: the file remembers all keys but that one.
             let cache = site.folder.appending(path: "cache/apple-keys.json")
             let text = try String(contentsOf: cache, encoding: .utf8)
-            let record = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
-            let keys = try #require((record["fetched"] as? [String: Any])?["keys"] as? [[String: Any]])
-            #expect(keys.count == 3)
-            // The file remembers all keys but the one that signs now.
-            let kid = try #require(keys.first?["kid"] as? String)
-            let start = try #require(text.range(of: #"{"e":"AQAB","kty":"RSA""#))
-            let next = try #require(text.range(of: #",{"e":"AQAB","kty":"RSA""#))
-            let shorter = text.replacingCharacters(in: start.lowerBound..<text.index(after: next.lowerBound), with: "")
-            #expect(!shorter.contains(kid))
+            let header = try #require(Data(base64Encoded: String(token.prefix { $0 != "." }) + "=="))
+            let kid = try #require((JSONSerialization.jsonObject(with: header) as? [String: String])?["kid"])
+            let key = try Regex(#"\{[^{}]*"kid":"KID"\}"#.replacing("KID", with: kid))
+            let shorter = text.replacing(key, with: "").replacing("[,", with: "[").replacing(",,", with: ",")
+                .replacing(",]", with: "]")
+            #expect(!shorter.contains(kid) && shorter.contains("kid"))
             try Data(shorter.utf8).write(to: cache)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: cache.path())
-            let answer = try site.send(site.event(token: site.token("--subject", "001.rotate.1", "--key", "1")))
-            #expect(answer.status != 401 && answer.status < 300)
+            let answer = try site.send(site.event(token: token))
+            #expect(answer.status == 200, "\(answer.log)")
             #expect(answer.log.first?["key_cache"] as? String == "refreshed")
             #expect(try fetches() == 2)
         }
