@@ -14,7 +14,7 @@ struct Program {
     /// The exit status (sysexits.h): 0, 64 for a command that does not exist, 78 for a configuration that does not serve.
     func run() -> Int32 {
         switch arguments {
-        case []: return EventLoop.serveOne()
+        case []: return FunctionRuntime(System.environment()).serve()
         case ["lines"]: return EventLoop.serveLines()
         case ["keys", "new"]: return KeysCommand.new()
         case ["keys", "rotate"]: return KeysCommand.rotate(force: false)
@@ -39,7 +39,8 @@ struct Program {
     private static let help = """
         auth-apple: the serverless function behind POST /auth/apple
 
-          auth-apple                 answer one JSON event from standard input on standard output
+          auth-apple                 answer one JSON event from standard input on standard output; or serve the function
+                                     runtime that the environment names (AWS Lambda, OpenWhisk)
           auth-apple lines           one event a line, one response a line, until end of input
           auth-apple keys new        create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names
           auth-apple keys rotate     one step: publish the next key, or let it sign once it was published long enough
