@@ -51,7 +51,8 @@ enum ActionLoop {
     }
 
     private static func closedDescriptor() -> Int32 {
-        Descriptor.printError("auth-apple: results cannot be written to descriptor 3, which OpenWhisk's ActionLoop opens")
+        Descriptor.printError(
+            "auth-apple: results cannot be written to descriptor 3, which OpenWhisk's ActionLoop opens")
         return ExitStatus.software
     }
 }

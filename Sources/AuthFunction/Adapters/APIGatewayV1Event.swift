@@ -15,7 +15,7 @@ enum APIGatewayV1Event {
                 decoded: try fields.fields("queryStringParameters", "multiValueQueryStringParameters")),
             headers: fields.headers(try fields.fields("headers", "multiValueHeaders")), body: try fields.body(),
             context: Request.Context(
-                requestID: context?["requestId"], sourceAddress: identity?["sourceIp"]?.string,
+                named: context?["requestId"], sourceAddress: identity?["sourceIp"]?.string,
                 userAgent: identity?["userAgent"]))
     }
 

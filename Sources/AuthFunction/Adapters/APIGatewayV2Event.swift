@@ -12,7 +12,7 @@ enum APIGatewayV2Event {
             method: try fields.text(http?["method"], "requestContext.http.method"), path: try fields.path("rawPath"),
             query: event["rawQueryString"]?.string ?? "", headers: try headers(of: event), body: try fields.body(),
             context: Request.Context(
-                requestID: context?["requestId"], sourceAddress: http?["sourceIp"]?.string,
+                named: context?["requestId"], sourceAddress: http?["sourceIp"]?.string,
                 userAgent: http?["userAgent"]))
     }
 

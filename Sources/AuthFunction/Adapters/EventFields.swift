@@ -96,7 +96,7 @@ struct EventFields {
 
 extension Request.Context {
     /// What a runtime says of a request, cut to what a log line may hold: a name of visible ASCII, an IP address.
-    init(requestID: JSON?, sourceAddress: String? = nil, userAgent: JSON? = nil) {
+    init(named requestID: JSON?, sourceAddress: String?, userAgent: JSON?) {
         self.init(
             requestID: requestID?.string.flatMap(Self.name), sourceAddress: sourceAddress.flatMap(Self.address),
             userAgent: userAgent?.string)

@@ -16,7 +16,7 @@ enum LoadBalancerEvent {
                 encoded: try fields.fields("queryStringParameters", "multiValueQueryStringParameters")),
             headers: headers, body: try fields.body(),
             context: Request.Context(
-                requestID: nil, sourceAddress: lastHop(headers["x-forwarded-for"])))
+                named: nil, sourceAddress: lastHop(headers["x-forwarded-for"]), userAgent: nil))
     }
 
     /// The address that the balancer itself saw: it appends it, so all before it is the client's word. The port, which a
