@@ -46,7 +46,7 @@ package struct AuthFunction {
         log.keyCache = keyLookup()
         log.milliseconds = clock.monotonicMilliseconds() - start
         // RFC 9110 §9.3.2: HEAD is GET without the body.
-        if (try? incoming.get())?.method == "HEAD" { response.body = [] }
+        if (try? incoming.get())?.isHead == true { response.body = [] }
         return Exchange(response: response, log: log)
     }
 
@@ -76,8 +76,7 @@ package struct AuthFunction {
 
     private func jsonBody(of request: Request) throws(Failure) -> JSON.Object {
         guard request.body.count <= Self.maximumBodySize else { throw .contentTooLarge }
-        let mediaType = request.headers["content-type"]?.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
-        guard mediaType == "application/json" else { throw .unsupportedMediaType }
+        guard Self.isJSON(request.headers["content-type"]) else { throw .unsupportedMediaType }
         let json: JSON
         do {
             json = try JSON(parsing: request.body, limits: JSON.Limits(bytes: Self.maximumBodySize, depth: 16))
@@ -86,6 +85,16 @@ package struct AuthFunction {
         }
         guard let object = json.object else { throw .invalidRequest([.init("body", "not_a_json_object")]) }
         return object
+    }
+
+    /// Whether a Content-Type is JSON's. Its parameters are passed over: JSON has one encoding (RFC 8259 §8.1), whatever a
+    /// charset says.
+    private static func isJSON(_ contentType: String?) -> Bool {
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        let field = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
+        guard let end = field.lastIndex(where: { !isSpace($0) }) else { return false }
+        let type = field[...end]
+        return type.count == "application/json".utf8.count && Substring(type).lowercased() == "application/json"
     }
 
     private static func newRequestID(at now: UnixTime, using cryptography: any Cryptography) -> String {

@@ -29,10 +29,6 @@ private let withCookies: Response = {
     return response
 }()
 
-extension JSON: @retroactive ExpressibleByIntegerLiteral {
-    public init(integerLiteral value: Int64) { self = .integer(value) }
-}
-
 @Suite struct APIGatewayV1EventTests {
     /// From the console's test button, with null for whatever it does not have.
     @Test func nullIsAbsent() throws {

@@ -37,7 +37,7 @@ enum APIGatewayV1Event {
             object["headers"] = .object(response.headers.joined(by: ", "))
         }
         object["body"] = .string(response.text)
-        object["isBase64Encoded"] = false
+        object["isBase64Encoded"] = .bool(false)
         return .object(object)
     }
 }

@@ -62,7 +62,7 @@ enum APIGatewayV2Event {
         ]
         if !cookies.isEmpty { object["cookies"] = .array(cookies) }
         object["body"] = .string(response.text)
-        object["isBase64Encoded"] = false
+        object["isBase64Encoded"] = .bool(false)
         return .object(object)
     }
 }

@@ -2,8 +2,12 @@
 enum BasePath {
     /// Only a whole segment is a prefix: `/prod` is none of `/production`.
     static func strip(_ basePath: String, from path: String) -> String {
-        guard !basePath.isEmpty, path.hasPrefix(basePath) else { return path }
-        let rest = path.dropFirst(basePath.count)
-        return rest.isEmpty ? "/" : rest.hasPrefix("/") ? String(rest) : path
+        guard !basePath.isEmpty, path.utf8.starts(with: basePath.utf8) else { return path }
+        let rest = path.utf8.dropFirst(basePath.utf8.count)
+        switch rest.first {
+        case nil: return "/"
+        case UInt8(ascii: "/"): return String(Substring(rest))
+        default: return path
+        }
     }
 }

@@ -4,13 +4,14 @@ enum EventPath {
     static func resolve(_ path: String, stage: String?, basePath: String) -> String {
         let path = path.isEmpty ? "/" : path
         let rest = BasePath.strip(basePath, from: path)
-        guard rest == path, let stage else { return rest }
+        guard rest.utf8.count == path.utf8.count, let stage else { return rest }
         return BasePath.strip(basePath, from: BasePath.strip("/" + stage, from: path))
     }
 
+    /// By bytes: a mark that combines with the `?` would hide it from a reader of characters.
     static func split(_ target: String) -> (path: String, query: String) {
-        guard let mark = target.firstIndex(of: "?") else { return (target, "") }
-        return (String(target[..<mark]), String(target[target.index(after: mark)...]))
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (target, "") }
+        return (String(target[..<mark]), String(target[target.utf8.index(after: mark)...]))
     }
 }
 

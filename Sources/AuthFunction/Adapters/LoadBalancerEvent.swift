@@ -22,10 +22,19 @@ enum LoadBalancerEvent {
     /// The address that the balancer itself saw: it appends it, so all before it is the client's word. The port, which a
     /// setting adds, is cut off.
     private static func lastHop(_ forwardedFor: String?) -> String? {
-        guard let hop = forwardedFor?.split(separator: ",").last?.filter({ $0 != " " }) else { return nil }
-        if hop.hasPrefix("[") { return String(hop.dropFirst().prefix { $0 != "]" }) }
-        let parts = hop.split(separator: ":")
-        return parts.count == 2 ? String(parts[0]) : hop
+        guard let forwardedFor, let last = forwardedFor.utf8.split(separator: UInt8(ascii: ",")).last else {
+            return nil
+        }
+        let hop = last.filter { $0 != UInt8(ascii: " ") }
+        let address: some Sequence<UInt8> =
+            if hop.first == UInt8(ascii: "[") {
+                hop.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+            } else if hop.count(where: { $0 == UInt8(ascii: ":") }) == 1 {
+                hop.prefix { $0 != UInt8(ascii: ":") }
+            } else {
+                hop[...]
+            }
+        return String(decoding: Array(address), as: UTF8.self)
     }
 
     /// Every value a string and none null, at least one header: anything else is 502 to the client. In the form of single
@@ -43,7 +52,7 @@ enum LoadBalancerEvent {
             object["headers"] = .object(headers.joined(by: ", "))
         }
         object["body"] = .string(response.text)
-        object["isBase64Encoded"] = false
+        object["isBase64Encoded"] = .bool(false)
         return .object(object)
     }
 }

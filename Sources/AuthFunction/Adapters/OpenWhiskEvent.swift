@@ -26,7 +26,7 @@ enum OpenWhiskEvent {
         case nil, .null?: return []
         case .string(let text)?:
             let type = headers["content-type"]?.lowercased() ?? ""
-            if type.hasPrefix("text/") || type.hasPrefix("application/x-www-form-urlencoded") {
+            if ["text/", "application/x-www-form-urlencoded"].contains(where: { type.utf8.starts(with: $0.utf8) }) {
                 return Array(text.utf8)
             }
             return Base64.decode(text) ?? Array(text.utf8)
@@ -38,13 +38,15 @@ enum OpenWhiskEvent {
     /// not a JSON object is in `__ow_body`.
     private static func mergedBody(of event: JSON, _ headers: Headers) throws(Failure) -> [UInt8] {
         guard event["__ow_body"] == nil else { return try rawBody(of: event, headers) }
-        let body = event.object?.filter { !$0.name.hasPrefix("__ow_") } ?? [:]
+        let body = event.object?.filter { !isOwn($0.name) } ?? [:]
         return body.members.isEmpty ? [] : JSON.object(body).serialized()
     }
 
+    private static func isOwn(_ name: String) -> Bool { name.utf8.starts(with: "__ow_".utf8) }
+
     private static func parameters(of event: JSON) -> [(name: String, value: String)] {
         (event.object?.members ?? []).compactMap { member in
-            guard !member.name.hasPrefix("__ow_"), let value = member.value.string else { return nil }
+            guard !isOwn(member.name), let value = member.value.string else { return nil }
             return (member.name, value)
         }
     }

@@ -1,4 +1,4 @@
-package import JOSE
+internal import JOSE
 
 /// The plain event (design §8): a request and a response as one JSON object each.
 package enum PlainEvent {
@@ -14,7 +14,7 @@ package enum PlainEvent {
     package static func json(of response: Response) -> JSON {
         [
             "statusCode": .integer(Int64(response.status)), "headers": .object(response.headers.joined(by: ", ")),
-            "body": .string(response.text), "isBase64Encoded": false,
+            "body": .string(response.text), "isBase64Encoded": .bool(false),
         ]
     }
 }
@@ -46,10 +46,4 @@ extension Headers {
 
     /// Whether an object of strings would not hold every line.
     var hasRepeatedName: Bool { Set(fields.map(\.name)).count < fields.count }
-}
-
-extension JSON: ExpressibleByBooleanLiteral {
-    package init(booleanLiteral value: Bool) {
-        self = .bool(value)
-    }
 }

@@ -41,12 +41,18 @@ enum SignInEndpoint {
         default: errors.append(.init("nonce", "not_a_string_of_1_to_512_bytes"))
         }
 
-        let name = PersonName.fullName(member("full_name", "fullName"))
-        let email = member("email")?.string.flatMap { Text.cleaned($0, maximumScalars: 320) }
+        // Neither ever fails a login, not even in both spellings.
+        let name = PersonName.fullName(body["full_name"]) ?? PersonName.fullName(body["fullName"])
+        let email = contactEmail(body["email"]?.string ?? "")
 
         guard errors.isEmpty, let deviceInfo else { throw .invalidRequest(errors, concernsToken: concernsToken) }
         return SignIn.Request(
             identityToken: token[...], nonce: nonce, deviceInfo: deviceInfo, fullName: name, email: email)
+    }
+
+    /// Whole or not at all: an address that was cut is another one's.
+    private static func contactEmail(_ text: String) -> String? {
+        text.utf8.count <= 320 ? Text.cleaned(text, maximumScalars: 320) : nil
     }
 
     static func response(to signedIn: SignedIn) -> Response {
