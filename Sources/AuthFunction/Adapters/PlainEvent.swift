@@ -1,8 +1,8 @@
 internal import JOSE
 
 /// The plain event (design §8): a request and a response as one JSON object each.
-package enum PlainEvent {
-    package static func request(from event: JSON) throws(Failure) -> Request {
+enum PlainEvent {
+    static func request(from event: JSON) throws(Failure) -> Request {
         let fields = EventFields(event)
         let method = try fields.text(event["method"], "method")
         let (path, query) = EventPath.split(try fields.path("path"))
@@ -11,7 +11,7 @@ package enum PlainEvent {
             body: try fields.body())
     }
 
-    package static func json(of response: Response) -> JSON {
+    static func json(of response: Response) -> JSON {
         [
             "statusCode": .integer(Int64(response.status)), "headers": .object(response.headers.joined(by: ", ")),
             "body": .string(response.text), "isBase64Encoded": .bool(false),
