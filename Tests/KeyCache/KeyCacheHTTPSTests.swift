@@ -70,8 +70,14 @@ import Testing
             let stale = try Self.cache(at: stage, for: server, total: .milliseconds(500))
             #expect(stale.ask("A").isKnown)
             stale.refreshIfStale()
-            let report = stale.takeReport()
+            var report = stale.takeReport()
             #expect(report.outcome == .stale)
+            // A process that another test is just starting shares our descriptors for a moment, and with them the lock.
+            for _ in 0..<100 where report.notes.isEmpty {
+                usleep(20_000)
+                stale.refreshIfStale()
+                report.notes = stale.takeReport().notes
+            }
             #expect(report.notes.count == 1)
             #expect(report.notes.first?.description.contains(fault.note) == true, "\(report.notes)")
 
