@@ -154,7 +154,12 @@ import Testing
     }
 
     @Test func tooManyOrTooLargeHeadersAreRefused() throws {
-        let many = (0..<101).map { ["X-\($0)", "y"] }
+        // The server adds one of its own.
+        let many = (0..<100).map { ["X-\($0)", "y"] }
+        try LoopbackServer.run(.init(200, "", headers: many.dropLast())) { server in
+            let response = try Self.get(server.url(), by: Self.client(for: server))
+            #expect(response.headers.count == 100)
+        }
         #expect(try Self.refusal(of: .init(200, "", headers: many)).error?.code == .tooLarge)
         let large = [["X", String(repeating: "y", count: 20_000)], ["Z", String(repeating: "y", count: 20_000)]]
         #expect(try Self.refusal(of: .init(200, "", headers: large)).error?.code == .tooLarge)

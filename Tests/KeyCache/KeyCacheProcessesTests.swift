@@ -138,6 +138,30 @@ import Testing
         }
     }
 
+    /// Debian's OpenSSL does not speak TLS 1.1 by itself; this shows that we refuse it where the system would not.
+    @Test func tls11IsRefusedEvenWhereTheSystemAllowsIt() throws {
+        let configuration = FileManager.default.temporaryDirectory.path + "/openssl-\(UUID().uuidString).cnf"
+        defer { unlink(configuration) }
+        try """
+        openssl_conf = all
+        [all]
+        ssl_conf = ssl
+        [ssl]
+        system_default = lax
+        [lax]
+        MinProtocol = TLSv1
+        CipherString = DEFAULT:@SECLEVEL=0
+        """.write(toFile: configuration, atomically: true, encoding: .utf8)
+        let environment = ["OPENSSL_CONF": configuration]
+        try LoopbackServer.run(Self.good().with { $0.tls = .only11 }) { server in
+            let outcome = try #require(try Probe(Stage(), server, naming: "A", environment: environment).outcome())
+            #expect(outcome.outcome == "unavailable")
+            #expect(outcome.notes.isEmpty)
+            #expect(outcome.found.contains("(tls: "))
+            #expect(try server.requests().isEmpty)
+        }
+    }
+
     @Test func aProcessThatIsKilledBetweenWritingAndRenamingLeavesTheOldFileAndNoLock() throws {
         try LoopbackServer.run(Self.good()) { server in
             let stage = Stage()

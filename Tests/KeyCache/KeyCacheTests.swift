@@ -412,6 +412,24 @@ import Testing
         #expect(stage.requests.isEmpty)
     }
 
+    /// Between the decision to fetch and the lock, another process may have come and gone.
+    @Test func whoeverGetsTheLockLooksAgainBeforeItFetches() throws {
+        let stage = Stage()
+        var looks = 0
+        let late = try #require(
+            KeyCache(
+                path: stage.path, url: Stage.url,
+                now: {
+                    looks += 1
+                    if looks == 2 { _ = stage.process().ask("A") }
+                    return stage.now
+                }, fetch: { _ in KeyResponse(status: 500) }))
+        #expect(late.ask("A").isKnown)
+        #expect(looks > 2)
+        #expect(late.takeReport() == KeyCacheReport(outcome: .refreshed))
+        #expect(stage.requests.count == 1)
+    }
+
     @Test func nobodyWaitsForEverForTheHolderOfTheLock() throws {
         let stage = Stage()
         let file = try #require(KeyFile(path: stage.path, maximumSize: KeyRecord.maximumSize))

@@ -91,6 +91,26 @@ import Testing
         #expect(try isFree())
     }
 
+    /// A child that another thread forked shares the open lock until it executes its program; renewals were missed so.
+    @Test func theLockEndsWithItsHolderAndNotWithAChildOfIts() throws {
+        let place = Place()
+        let file = try place.prepared()
+        func isFree() throws -> Bool { try file.lock() != nil }
+        var shared: Int32 = -1
+        do {
+            guard let held = try file.lock() else { throw KeyFileFault.unwritable(.lock, EWOULDBLOCK) }
+            for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap({ Int32($0) })
+            {
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+                if target == place.path + ".lock" { shared = dup(number) }
+            }
+            _ = consume held
+        }
+        #expect(shared >= 0)
+        #expect(try isFree())
+        close(shared)
+    }
+
     @Test func aDraftThatAKilledProcessLeftIsReplaced() throws {
         let place = Place()
         let file = try place.prepared()
