@@ -11,8 +11,11 @@ package struct HTTPURL: Hashable, Sendable {
     package enum Allowance: Hashable, Sendable {
         /// Production: HTTPS and nothing else.
         case httpsOnly
-        /// Development and function runtimes: also `http` and `file`, but only to this machine itself.
+        /// Development: also `http` and `file`, but only to this machine itself.
         case loopback
+        /// `http` to the one authority (`host:port`) that the program was started with, and nothing else: a function runtime's
+        /// own API, which is at home on loopback or on a link-local address.
+        case runtime(authority: String)
     }
 
     package let text: String
@@ -25,14 +28,22 @@ package struct HTTPURL: Hashable, Sendable {
             throw HTTPError(.url, "the URL is too long, or holds a character that has no place in one")
         }
         let (schemeName, rest) = try Self.split(text)
-        guard let scheme = Scheme(rawValue: schemeName), scheme == .https || allowance == .loopback else {
-            throw HTTPError(
-                .url, allowance == .httpsOnly ? "the URL must be https" : "the URL must be https, http or file")
-        }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        guard let scheme = Scheme(rawValue: schemeName) else {
+            throw HTTPError(.url, "the URL must be https, http or file")
+        }
         let host = try Self.host(of: authority, scheme: scheme)
-        guard scheme == .https || Self.isLoopback(host) || (scheme == .file && host.isEmpty) else {
-            throw HTTPError(.url, "http and file are allowed to this machine only (localhost, 127.0.0.0/8, ::1)")
+        switch allowance {
+        case .httpsOnly:
+            guard scheme == .https else { throw HTTPError(.url, "the URL must be https") }
+        case .loopback:
+            guard scheme == .https || Self.isLoopback(host) || (scheme == .file && host.isEmpty) else {
+                throw HTTPError(.url, "http and file are allowed to this machine only (localhost, 127.0.0.0/8, ::1)")
+            }
+        case .runtime(let runtime):
+            guard scheme == .http, authority == runtime else {
+                throw HTTPError(.url, "the URL must be http, and the runtime's own host and port")
+            }
         }
         self.text = text
         self.scheme = scheme

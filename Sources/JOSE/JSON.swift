@@ -42,6 +42,11 @@ package enum JSON: Hashable, Sendable {
             }
         }
 
+        /// The members that are wanted, in their order.
+        package func filter(_ isWanted: (Member) -> Bool) -> Object {
+            Object(uniqueMembers: members.filter(isWanted))
+        }
+
         /// For the reader, which has its own way of finding duplicates.
         init(uniqueMembers: [Member]) {
             members = uniqueMembers

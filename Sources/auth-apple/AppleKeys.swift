@@ -7,19 +7,31 @@ struct AppleKeys {
     private let url: String
     private let allowance: HTTPURL.Allowance
     private let client: HTTPClient
+    private let deadline: Deadline
 
-    init(_ configuration: Configuration) {
+    init(_ configuration: Configuration, deadline: Deadline = Deadline()) {
+        self.deadline = deadline
         url = configuration.keysURL
         allowance = configuration.mode == .development ? .loopback : .httpsOnly
         client = HTTPClient(
             userAgent: "auth-apple/\(Program.version)", certificateAuthorities: configuration.caBundle)
     }
 
+    /// What a fetch takes when all is well; with less time than this it is not begun.
+    private static let shortest: Duration = .milliseconds(500)
+
     func fetch(entityTag: String?) throws(KeyFetchFailure) -> KeyResponse {
         do throws(HTTPError) {
             var headers = [HTTPRequest.Header("accept", "application/json")]
             if let entityTag { headers.append(HTTPRequest.Header("if-none-match", entityTag)) }
-            let response = try client.send(HTTPRequest(.get, try HTTPURL(url, allowing: allowance), headers: headers))
+            var request = HTTPRequest(.get, try HTTPURL(url, allowing: allowance), headers: headers)
+            if let remaining = deadline.remaining(at: System.now()), let limit = request.limits.total {
+                guard remaining >= Self.shortest else {
+                    throw HTTPError(.timeout, "the runtime ends this run too soon for a fetch")
+                }
+                request.limits.total = min(remaining, limit)
+            }
+            let response = try client.send(request)
             return KeyResponse(
                 status: response.status, cacheControl: response[field: "cache-control"], age: response[field: "age"],
                 entityTag: response[field: "etag"], body: response.body)

@@ -11,7 +11,7 @@ enum EventLoop {
             Descriptor.printError(
                 "auth-apple: waiting for one JSON event on standard input (auth-apple --help says more)")
         }
-        let event = Descriptor.readAll(STDIN_FILENO, limit: PlainEvent.maximumSize)
+        let event = Descriptor.readAll(STDIN_FILENO, limit: Event.maximumSize)
         answer(event.map { .line($0[...]) } ?? .tooLong, with: service)
         // The client has its answer: whoever reads it need not wait for what comes now.
         close(STDOUT_FILENO)
@@ -22,7 +22,7 @@ enum EventLoop {
     /// One event a line, until end of input. Empty lines are passed over.
     static func serveLines() -> Int32 {
         let service = Service.start()
-        var lines = LineReader(descriptor: STDIN_FILENO, limit: PlainEvent.maximumSize)
+        var lines = LineReader(descriptor: STDIN_FILENO, limit: Event.maximumSize)
         while let line = lines.next() {
             if case .line(let event) = line, event.isEmpty { continue }
             guard answer(line, with: service) else { break }
@@ -33,13 +33,13 @@ enum EventLoop {
 
     @discardableResult
     private static func answer(_ line: LineReader.Line, with service: Service) -> Bool {
-        let request: Result<Request, Failure> =
+        let event =
             switch line {
-            case .line(let event): PlainEvent.request(from: event, basePath: service.basePath)
-            case .tooLong: .failure(.contentTooLarge)
+            case .line(let bytes): Event(bytes, basePath: service.basePath)
+            case .tooLong: Event(.contentTooLarge)
             }
-        let exchange = service.respond(to: request)
-        let isWritten = Descriptor.write(PlainEvent.bytes(of: exchange.response), to: STDOUT_FILENO)
+        let exchange = service.respond(to: event.request)
+        let isWritten = Descriptor.write(event.bytes(of: exchange.response), to: STDOUT_FILENO)
         Descriptor.printError(exchange.log.json.text)
         return isWritten
     }

@@ -16,7 +16,7 @@ struct Program {
         // First, since a web server makes arguments of the query string (RFC 3875 §4.4): a CGI program has none.
         if CGIDoorway.isOpen { return CGIDoorway.serve() }
         switch arguments {
-        case []: return EventLoop.serveOne()
+        case []: return FunctionRuntime(System.environment()).serve()
         case ["lines"]: return EventLoop.serveLines()
         case ["keys", "new"]: return KeysCommand.new()
         case ["keys", "rotate"]: return KeysCommand.rotate(force: false)
@@ -41,7 +41,8 @@ struct Program {
     private static let help = """
         auth-apple: the serverless function behind POST /auth/apple
 
-          auth-apple                 answer one JSON event from standard input on standard output
+          auth-apple                 answer one JSON event from standard input on standard output; or serve the function
+                                     runtime that the environment names (AWS Lambda, OpenWhisk)
           auth-apple lines           one event a line, one response a line, until end of input
           auth-apple keys new        create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names
           auth-apple keys rotate     one step: publish the next key, or let it sign once it was published long enough

@@ -28,4 +28,12 @@ enum Report {
         ]
         Descriptor.printError(json.text)
     }
+
+    /// What went wrong between this program and the runtime that drives it.
+    static func logRuntime(_ reason: String) {
+        let json: JSON = [
+            "time": .string(System.now().rfc3339), "outcome": "runtime", "reason": .string(reason),
+        ]
+        Descriptor.printError(json.text)
+    }
 }

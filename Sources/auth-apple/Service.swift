@@ -13,9 +13,11 @@ struct Service {
     let basePath: String
 
     /// Never fails: a program that is not configured answers 500 and tells its log why.
-    static func start(_ environment: Environment = System.environment()) -> Service {
+    static func start(
+        _ environment: Environment = System.environment(), deadline: Deadline = Deadline()
+    ) -> Service {
         do throws(Configuration.Refusal) {
-            let rooms = try Rooms(environment)
+            let rooms = try Rooms(environment, deadline: deadline)
             return Service(rooms: rooms, basePath: rooms.configuration.basePath)
         } catch {
             Report.logConfiguration(error.problems)
@@ -53,7 +55,7 @@ struct Rooms {
     let store: any UserStore
     let function: AuthFunction
 
-    init(_ environment: Environment) throws(Configuration.Refusal) {
+    init(_ environment: Environment, deadline: Deadline = Deadline()) throws(Configuration.Refusal) {
         let cryptography = OpenSSLCryptography()
         let configuration = try Configuration(environment, userID: System.userID, using: cryptography)
         let store: any UserStore
@@ -63,7 +65,7 @@ struct Rooms {
             throw Configuration.Refusal(
                 problems: [ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)])
         }
-        let keys = AppleKeys(configuration)
+        let keys = AppleKeys(configuration, deadline: deadline)
         guard
             let keyCache = KeyCache(
                 path: configuration.keyCachePath, url: configuration.keysURL, now: System.now, fetch: keys.fetch)

@@ -1,0 +1,83 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+/// The plain event through OpenFaaS: what each watchdog carries of the response, and what it does not.
+@Suite struct OpenFaaSTests {
+    static let modes = ["classic", "serializing"]
+
+    private func call(
+        _ trial: TrialFunction, _ mode: String, _ event: String, _ options: [String] = []
+    ) throws -> (status: Int64?, type: String?, body: String, log: String) {
+        let watchdog = try RunningFunction(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            ["python3", RuntimeAPIServer.script("Watchdog.py"), mode] + options + [TrialFunction.executable.path],
+            trial.environment, logFile: trial.folder.appending(path: "watchdog-log"))
+        watchdog.input.write(Data(event.utf8))
+        try watchdog.input.close()
+        let answer = try JSON(text: String(decoding: watchdog.output.readDataToEndOfFile(), as: UTF8.self))
+        _ = watchdog.end()
+        return (answer["status"]?.integer, answer["type"]?.string, answer["body"]?.string ?? "", watchdog.log)
+    }
+
+    private func plainEvent(_ body: String) -> String {
+        let event: JSON = [
+            "method": "POST", "path": "/auth/apple", "headers": ["content-type": "application/json"],
+            "body": .string(body),
+        ]
+        return event.text
+    }
+
+    @Test(arguments: modes)
+    func theStatusIsInTheBody(mode: String) throws {
+        let trial = try TrialFunction()
+        let good = try call(trial, mode, plainEvent(TrialFunction.signInBody("001.faas")))
+        #expect(good.status == 200)
+        #expect(try JSON(text: good.body)["statusCode"] == .integer(201))
+        let bad = try call(trial, mode, plainEvent("{}"))
+        #expect(bad.status == 200)
+        let envelope = try JSON(text: bad.body)
+        #expect(envelope["statusCode"] == .integer(400))
+        #expect(try JSON(text: envelope["body"]?.string ?? "")["status"] == .integer(400))
+        let none = try call(trial, mode, "not an event")
+        #expect(try JSON(text: none.body)["statusCode"] == .integer(400))
+    }
+
+    @Test(arguments: modes)
+    func theLogStaysOutOfTheResponse(mode: String) throws {
+        let answer = try call(try TrialFunction(), mode, plainEvent("{}"))
+        #expect(answer.body.split(separator: "\n").count == 1)
+        #expect(answer.log.contains(#""outcome":"invalid_request""#))
+    }
+
+    /// Why `combine_output` has to be false: the classic watchdog's default puts the log into the response.
+    @Test func theClassicDefaultMixesTheLogIn() throws {
+        let answer = try call(try TrialFunction(), "classic", plainEvent("{}"), ["--combine-output"])
+        #expect(answer.body.split(separator: "\n").count == 2)
+        #expect(!answer.body.contains("eyJ"))
+    }
+
+    /// A client can set these variables by its headers. Nothing is read from them.
+    @Test(arguments: modes)
+    func theWatchdogsVariablesAreNotBelieved(mode: String) throws {
+        let event = plainEvent(TrialFunction.signInBody("001.forged"))
+        let trial = try TrialFunction()
+        let answer = try call(
+            trial, mode, event,
+            [
+                "--header", "Query:a=1", "--header", "Gateway-Interface:CGI/1.1", "--header",
+                "Aws-Lambda-Runtime-Api:127.0.0.1:1",
+            ])
+        #expect(try JSON(text: answer.body)["statusCode"] == .integer(201))
+    }
+
+    @Test(arguments: modes)
+    func withoutConfigurationTheFunctionFails(mode: String) throws {
+        let trial = try TrialFunction()
+        trial.environment["AUTH_APPLE_AUDIENCES"] = nil
+        let answer = try call(trial, mode, plainEvent("{}"))
+        #expect(answer.status == 500)
+        #expect(!answer.body.contains("AUTH_APPLE"))
+    }
+}
