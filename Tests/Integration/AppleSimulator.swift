@@ -70,12 +70,9 @@ final class AppleSimulator: Sendable {
     @discardableResult
     func serving(_ body: (SimulatorAddress) throws -> Void) throws -> Result {
         let (process, output, errors) = try start(["serve", "--port", "0"])
-        // It makes its keys first, which takes a moment.
-        for _ in 0..<600 where try Self.text(output).isEmpty { usleep(50_000) }
-        let announced = try Self.text(output)
-        guard let match = announced.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)\n/), let port = UInt16(match.1) else {
-            throw CocoaError(.fileReadCorruptFile)
-        }
+        guard let announced = process.firstLine(in: output),
+            let match = announced.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)/), let port = UInt16(match.1)
+        else { throw CocoaError(.fileReadCorruptFile) }
         try body(SimulatorAddress(port: port))
         process.kill(SIGTERM)
         return try Result(exitStatus: process.wait(), output: announced, errors: Self.text(errors))

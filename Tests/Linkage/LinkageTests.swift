@@ -70,12 +70,11 @@ struct LinkageTests {
         let server = try ChildProcess(
             release.simulator, ["serve", "--port", "0"], environment: apple, output: announcement)
         defer { server.kill(SIGTERM) }
-        let announced = { String(decoding: (try? Data(contentsOf: announcement)) ?? Data(), as: UTF8.self) }
-        for _ in 0..<600 where !announced().hasSuffix("\n") { usleep(50_000) }
+        let address = try #require(server.firstLine(in: announcement))
         let token = try release.run(
             release.simulator.path(), "token", "--audience", "com.example.app", environment: apple)
         var environment = [
-            "AUTH_APPLE_MODE": "development", "AUTH_APPLE_KEYS_URL": "\(announced().dropLast())/auth/keys",
+            "AUTH_APPLE_MODE": "development", "AUTH_APPLE_KEYS_URL": "\(address)/auth/keys",
             "AUTH_APPLE_KEY_CACHE": file("cache/keys"), "AUTH_APPLE_STORE": "sqlite:\(file("store.db"))",
             "AUTH_APPLE_AUDIENCES": "com.example.app", "AUTH_APPLE_SIGNING_KEYS_FILE": file("signing.json"),
             "AUTH_APPLE_TOKEN_ISSUER": "https://auth.example", "AUTH_APPLE_TOKEN_AUDIENCE": "example",

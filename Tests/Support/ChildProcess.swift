@@ -60,12 +60,33 @@ package final class ChildProcess {
     /// Waits for its end: the exit status, or 128 and the number of the signal that ended it.
     @discardableResult
     package func wait() -> Int32 {
+        while true {
+            if let status = reap(0) { return status }
+        }
+    }
+
+    /// Whether it has ended, without waiting.
+    package var hasEnded: Bool { reap(WNOHANG) != nil }
+
+    private func reap(_ options: Int32) -> Int32? {
         if let status { return status }
         var word: Int32 = 0
-        while waitpid(pid, &word, 0) < 0, errno == EINTR {}
-        let ending = word & 0x7F == 0 ? (word >> 8) & 0xFF : 128 + (word & 0x7F)
-        status = ending
-        return ending
+        guard waitpid(pid, &word, options) == pid else { return nil }
+        status = word & 0x7F == 0 ? (word >> 8) & 0xFF : 128 + (word & 0x7F)
+        return status
+    }
+
+    /// Waits until there is a whole line in a file that the process writes, and gives it without its end; nil when the
+    /// process ends before, or after half a minute.
+    package func firstLine(in file: URL) -> String? {
+        for _ in 0..<600 {
+            let isOver = hasEnded
+            let text = String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
+            if let end = text.firstIndex(of: "\n") { return String(text[..<end]) }
+            if isOver { return nil }
+            usleep(50_000)
+        }
+        return nil
     }
 }
 
