@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sign-ins behind web servers, with the configurations of deploy/cgi/: requests per second and the client's latency at 1, 4, 16
 # and 64 clients, for auth-apple and for the C program that does the same work (peer.c), in turn. Exits 1 when any request
-# failed; nothing passes or fails by time.
+# of auth-apple's failed; nothing passes or fails by time.
 #
 #   Tests/Benchmarks/cgi.sh [REQUESTS]       400 a run by default
 #
@@ -21,13 +21,13 @@ done
 # Where a server's user can reach it.
 folder=$(mktemp -d "${TMPDIR:-/tmp}/auth-apple-benchmark.XXXXXX")
 chmod 755 "$folder"
+# Each server leads a group of its own, and ends with all of it: the workers of fcgiwrap outlive their parent, and Apache's
+# prefork signals the whole group that it is in.
 servers=
 stop() {
-    for server in $servers; do
-        kill -TERM "$server" 2>/dev/null || true
-        # The workers of fcgiwrap outlive it.
-        for worker in $(ps -o pid= --ppid "$server" 2>/dev/null); do kill -TERM "$worker" 2>/dev/null || true; done
-        wait "$server" 2>/dev/null || true
+    for running in $servers; do
+        kill -TERM "-$running" 2>/dev/null || true
+        wait "$running" 2>/dev/null || true
     done
     servers=
 }
@@ -91,7 +91,7 @@ configure() {
     kind=${1%%-*}
     for file in function plain; do
         sed -e "s#/usr/lib/auth-apple/auth-apple#$folder/$2#g" -e "s#\"/usr/lib/auth-apple\"#\"$folder\"#" \
-            -e "s#127.0.0.1:8080#127.0.0.1:$3#g" -e "s#/run/fcgiwrap.socket#$web/fastcgi#" \
+            -e "s#127.0.0.1:8080#127.0.0.1:$3#g" -e "s#/run/fcgiwrap.socket#$web/fcgiwrap.socket#" \
             -e "s#/var/log/nginx#$web#g" -e "s#/var/log/lighttpd#$web#g" \
             "deploy/cgi/$kind/$file.conf" >"$web/auth-apple/$file.conf"
     done
@@ -137,14 +137,14 @@ configure() {
 start() {
     web=$folder/$1-$2
     case $1 in
-    apache-*) APACHE_LOG_DIR=$web apache2 -D FOREGROUND -f "$web/main.conf" & servers=$! ;;
+    apache-*) APACHE_LOG_DIR=$web setsid apache2 -D FOREGROUND -f "$web/main.conf" & servers=$! ;;
     nginx)
-        $as_user fcgiwrap -f -c 8 -s "unix:$web/fastcgi" 2>"$web/function.log" &
+        setsid $as_user fcgiwrap -f -c 8 -s "unix:$web/fcgiwrap.socket" 2>"$web/function.log" &
         servers=$!
-        nginx -c "$web/main.conf" -g 'daemon off;' 2>/dev/null &
+        setsid nginx -c "$web/main.conf" -g 'daemon off;' 2>/dev/null &
         servers="$! $servers"
         ;;
-    lighttpd) lighttpd -D -f "$web/main.conf" 2>/dev/null & servers=$! ;;
+    lighttpd) setsid lighttpd -D -f "$web/main.conf" 2>/dev/null & servers=$! ;;
     esac
     tries=0
     until curl --silent --output /dev/null --fail --header 'Content-Type: application/json' --data-binary "@$folder/body" \
@@ -165,7 +165,12 @@ measure() {
     at() { awk -v p="$1" -v n="$(wc -l <"$folder/sorted")" 'NR == int((n - 1) * p) + 1 { printf "%.1f", $1 * 1000 }' "$folder/sorted"; }
     rate=$(awk -F, 'NR > 1 && $8 + $1 > end { end = $8 + $1 } END { if (end > 0) printf "%.0f", (NR - 1) / end }' "$folder/times")
     printf '%-12s %-11s %7s %9s/s %8s %8s %8s %8s %8s\n' "$1" "$2" "$4" "$rate" "$(at 0.5)" "$(at 0.9)" "$(at 0.99)" "$(at 1)" $((count - good))
-    failed=$((failed + count - good))
+    [ "$good" -eq $count ] || {
+        [ "$2" = peer ] || failed=$((failed + count - good))
+        echo "  statuses: $(tail -n +2 "$folder/times" | cut -d, -f7 | sort | uniq -c | tr '\n' ' ')" >&2
+        # What the logs say, apart from the lines of requests that went well.
+        cat "$folder/$1-$2"/*.log | grep -v -e '" 200 ' -e '" 201 ' -e '"status":20[01]' | tail -n 5 >&2
+    }
 }
 
 echo "$(nproc) processors, $(uname -sr), load $(cut -d' ' -f1 /proc/loadavg); $requests requests a run; milliseconds"
@@ -173,9 +178,9 @@ printf '%-12s %-11s %7s %11s %8s %8s %8s %8s %8s\n' server program clients rate 
 port=$((20000 + $$ % 10000))
 for server in apache-cgid apache-cgi nginx lighttpd; do
     for program in peer auth-apple; do
-        configure $server $program $port
-        start $server $program $port
-        for clients in 1 4 16 64; do measure $server $program $port $clients; done
+        configure "$server" $program $port
+        start "$server" $program $port
+        for clients in 1 4 16 64; do measure "$server" $program $port $clients; done
         stop
         port=$((port + 2))
     done

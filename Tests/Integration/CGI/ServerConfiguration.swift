@@ -11,7 +11,7 @@ struct ServerConfiguration {
     let check: [String]
 
     /// Short: a socket's path has room for 107 bytes.
-    var fastCGISocket: String { folder.appending(path: "fastcgi").path() }
+    var fastCGISocket: String { folder.appending(path: "socket").path() }
 
     init(
         _ kind: WebServer.Kind, _ variant: WebServer.Variant, site: CGISite, port: Int, program: URL, mountPoint: String
@@ -37,7 +37,7 @@ struct ServerConfiguration {
             check = ["/usr/sbin/apache2", "-t", "-f", path("main.conf")]
         case .nginx:
             shipped = "cgi/nginx"
-            changes["unix:/run/fcgiwrap.socket"] = "unix:\(path("fastcgi"))"
+            changes["unix:/run/fcgiwrap.socket"] = "unix:\(path("socket"))"
             changes["/var/log/nginx"] = folder.path()
             changes["listen 127.0.0.1:8080"] = "listen 127.0.0.1:\(port)"
             changes["listen 443"] = "listen 127.0.0.1:\(port)"
