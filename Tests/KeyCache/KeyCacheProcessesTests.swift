@@ -162,6 +162,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "#include <stddef.h>\nvoid *dlopen(const char *name, int mode) { return NULL; }",
+        // A library that is there but lacks a function.
+        "#include <stddef.h>\nvoid *dlsym(void *library, const char *name) { return NULL; }",
+    ])
+    func withoutLibcurlTheErrorSaysSoAndRememberedKeysAreServed(source: String) throws {
+        let missing = try Self.preload(source)
+        defer { unlink(missing) }
+        try LoopbackServer.run(Self.good()) { server in
+            let environment = ["LD_PRELOAD": missing]
+            let empty = try #require(try Probe(Stage(), server, naming: "A", environment: environment).outcome())
+            #expect(empty.outcome == "unavailable")
+            #expect(empty.found.contains("(http_library: libcurl.so.4 cannot be opened: install libcurl"))
+            let stage = Stage()
+            #expect(try Probe(stage, server, naming: "A").outcome()?.found == "known")
+            #expect(try Probe(stage, server, naming: "A", environment: environment).outcome()?.outcome == "hit")
+        }
+    }
+
     @Test func aProcessThatIsKilledBetweenWritingAndRenamingLeavesTheOldFileAndNoLock() throws {
         try LoopbackServer.run(Self.good()) { server in
             let stage = Stage()
