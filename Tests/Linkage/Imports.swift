@@ -23,7 +23,7 @@ extension Import {
                 conditions.append("not \(condition)")
             } else if line.hasPrefix("#endif") {
                 _ = conditions.popLast()
-            } else if let match = line.wholeMatch(of: swiftImport) {
+            } else if line.contains("import "), let match = line.wholeMatch(of: swiftImport) {
                 imports.append(
                     Import(name: String(match.module), conditions: conditions, place: "\(file):\(number + 1)"))
             }
