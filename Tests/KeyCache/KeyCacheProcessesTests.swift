@@ -23,11 +23,14 @@ import Testing
     final class Probe {
         let process = Process()
         private let output = Pipe()
+        /// Whose folder the process writes to.
+        private let stage: Stage
 
         init(
             _ stage: Stage, _ server: LoopbackServer, naming keyID: String, url: String? = nil, shift: Int64 = 0,
             environment: [String: String] = [:]
         ) throws {
+            self.stage = stage
             process.executableURL = KeyCacheProcessesTests.program
             process.arguments = [stage.path, url ?? server.url(), server.authority, keyID, String(shift)]
             process.environment = environment
