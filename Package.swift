@@ -68,17 +68,21 @@ let package = Package(
 
         // The tests: one folder a room, and what they share.
         .target(
-            name: "TestSupport", dependencies: ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto"], path: "Tests/Support",
-            exclude: ["StoreProbe"], swiftSettings: testSettings),
+            name: "TestSupport",
+            dependencies: ["Accounts", "AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"],
+            path: "Tests/Support", exclude: ["LoopbackServer.py", "StoreProbe"], swiftSettings: testSettings),
         .executableTarget(
             name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "UserStores"],
             path: "Tests/Support/StoreProbe", swiftSettings: testSettings),
+        .executableTarget(
+            name: "key-cache-probe", dependencies: ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
+            path: "Tests/KeyCacheProbe", swiftSettings: testSettings),
         tests("JOSE", ["JOSE", "OpenSSLCrypto"]),
         tests("AppleID", ["AppleID", "JOSE", "OpenSSLCrypto"]),
         tests("Accounts", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("OpenSSLCrypto", ["JOSE", "OpenSSLCrypto"]),
         tests("CurlHTTP", ["CurlHTTP"]),
-        tests("KeyCache", ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"]),
+        tests("KeyCache", ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "key-cache-probe"]),
         tests(
             "UserStores",
             [

@@ -47,7 +47,8 @@ package struct AppleTokenVerifier: Sendable {
 
     /// The audience that matched, if all is well.
     private func check(_ claims: JSON.Object, at now: UnixTime) throws(TokenRefusal) -> String {
-        guard let issuer = claims["iss"]?.string, policy.issuers.contains(issuer) else { throw .issuer }
+        guard let issuer = claims["iss"]?.string, policy.issuers.contains(where: issuer.isIdentical)
+        else { throw .issuer }
 
         let audiences: [JSON] =
             switch claims["aud"] {
@@ -55,7 +56,9 @@ package struct AppleTokenVerifier: Sendable {
             case let value?: [value]
             case nil: []
             }
-        let audience = audiences.lazy.compactMap(\.string).first(where: policy.audiences.contains)
+        let audience = audiences.lazy.compactMap(\.string).first { audience in
+            policy.audiences.contains(where: audience.isIdentical)
+        }
         guard let audience, audiences.allSatisfy({ $0.string != nil }) else { throw .audience }
 
         // RFC 7519 §4.1.4 allows fractions in a NumericDate; Apple sends integers, and only they are exact.

@@ -30,9 +30,9 @@ package enum JSON: Hashable, Sendable {
 
         /// The member's value; setting nil removes the member.
         package subscript(name: String) -> JSON? {
-            get { members.first { $0.name == name }?.value }
+            get { members.first { $0.name.isIdentical(to: name) }?.value }
             set {
-                let index = members.firstIndex { $0.name == name }
+                let index = members.firstIndex { $0.name.isIdentical(to: name) }
                 switch (index, newValue) {
                 case (let index?, let value?): members[index].value = value
                 case (let index?, nil): members.remove(at: index)

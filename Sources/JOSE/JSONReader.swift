@@ -121,7 +121,7 @@ private struct JSONReader {
         defer { depth -= 1 }
         var members: [JSON.Object.Member] = []
         if take("}") { return JSON.Object() }
-        var names: Set<String> = []
+        var names: Set<[UInt8]> = []
         repeat {
             skipWhiteSpace()
             let start = offset
@@ -130,10 +130,10 @@ private struct JSONReader {
             // Few members are the rule: a set pays only beyond them.
             let isDuplicate: Bool
             if members.count < 16 {
-                isDuplicate = members.contains { $0.name == name }
+                isDuplicate = members.contains { $0.name.isIdentical(to: name) }
             } else {
-                if names.isEmpty { names = Set(members.map(\.name)) }
-                isDuplicate = !names.insert(name).inserted
+                if names.isEmpty { names = Set(members.map { Array($0.name.utf8) }) }
+                isDuplicate = !names.insert(Array(name.utf8)).inserted
             }
             guard !isDuplicate else { throw .duplicateName(offset: start) }
             skipWhiteSpace()
@@ -165,7 +165,8 @@ private struct JSONReader {
             try readDigits()
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isInteger, let integer = Int64(text) { return .integer(integer) }
+        // Minus zero is not the integer 0: writing it back would lose its sign.
+        if isInteger, text != "-0", let integer = Int64(text) { return .integer(integer) }
         return .decimal(text)
     }
 

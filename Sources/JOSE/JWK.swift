@@ -24,6 +24,10 @@ package struct JWK: Hashable, Sendable {
         self.key = key
     }
 
+    package func isNamed(_ name: String) -> Bool {
+        keyID.map { $0.isIdentical(to: name) } ?? false
+    }
+
     /// The public members, `use` and `alg` said.
     package var json: JSON {
         var object = key.members

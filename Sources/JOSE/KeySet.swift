@@ -32,7 +32,7 @@ package struct KeySet: Hashable, Sendable {
     }
 
     package func contains(_ keyID: String) -> Bool {
-        keys.contains { $0.keyID == keyID }
+        keys.contains { $0.isNamed(keyID) }
     }
 
     package func contains(_ algorithm: SignatureAlgorithm) -> Bool {
@@ -42,7 +42,7 @@ package struct KeySet: Hashable, Sendable {
     /// The one key of that name. Two of one name are refused rather than tried in turn: which key signed must be certain.
     package func key(named keyID: String?) throws(JOSEError) -> JWK {
         guard let keyID else { throw .keyIDMissing }
-        let named = keys.filter { $0.keyID == keyID }
+        let named = keys.filter { $0.isNamed(keyID) }
         guard let key = named.first else { throw .keyUnknown }
         guard named.count == 1 else { throw .keyAmbiguous }
         return key

@@ -6,6 +6,10 @@ package import JOSE
 /// A store is made for one thread. Nothing is opened, created or read before the first method is called, so that a request
 /// that is refused never pays for a database.
 package protocol UserStore: UserRepository {
+    func account(_ id: UUIDv7) throws(StoreError) -> Account?
+
+    func session(_ id: UUIDv7) throws(StoreError) -> Session?
+
     /// Creates or upgrades the schema. Doing it again changes nothing.
     func migrate() throws(StoreError) -> SchemaChange
 

@@ -1,1 +1,4 @@
-print("not yet")
+internal import Glibc
+
+// Everything is decided in `Program`; a process ends here and nowhere else.
+exit(Program(arguments: CommandLine.arguments.dropFirst()).run())

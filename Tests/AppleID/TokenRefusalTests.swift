@@ -1,7 +1,7 @@
 import AppleID
 import JOSE
-import Testing
 import TestSupport
+import Testing
 
 struct TokenRefusalTests {
     let verifier: AppleTokenVerifier

@@ -871,7 +871,7 @@ static void sign_in(
     make_uuid(outcome->session, now);
     sqlite3_stmt *insert = prepare(
         database,
-        "INSERT INTO sessions (id, account_id, device_info, refresh_digest, created_at, expires_at)"
+        "INSERT INTO sessions (id, account_id, client_id, device_info, refresh_digest, created_at, expires_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
     bind_blob(insert, 1, outcome->session, 16);
     bind_blob(insert, 2, outcome->account, 16);

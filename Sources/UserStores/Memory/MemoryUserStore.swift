@@ -26,6 +26,14 @@ package final class MemoryUserStore: UserStore {
         return (account, known == nil, opened)
     }
 
+    package func account(_ id: UUIDv7) throws(StoreError) -> Account? {
+        accounts.values.first { $0.id == id }
+    }
+
+    package func session(_ id: UUIDv7) throws(StoreError) -> Session? {
+        sessions[id]
+    }
+
     package func migrate() throws(StoreError) -> SchemaChange {
         SchemaChange(from: 0, to: 0)
     }

@@ -1,7 +1,6 @@
 #if SQLite
 package import Accounts
 package import JOSE
-internal import SQLiteShim
 
 extension SQLiteUserStore {
     package func migrate() throws(StoreError) -> SchemaChange {
@@ -21,7 +20,7 @@ extension SQLiteUserStore {
         let end = UUIDv7(at: time, random: Array(repeating: 0, count: 10)).bytes
         while true {
             let expired = try perform { connection throws(SQLiteFailure) in
-                try connection.expiredSessions(at: time, from: last, to: end, limit: 500)
+                try connection.expiredSessions(at: time, after: last, before: end, limit: 500)
             }
             guard let newest = expired.last else { return count }
             count.sessions += try transaction { connection throws(SQLiteFailure) in
@@ -54,33 +53,6 @@ extension SQLiteUserStore {
         } catch {
             throw error.error(for: file.path)
         }
-    }
-}
-
-extension Connection {
-    func expiredSessions(
-        at time: UnixTime, from first: [UInt8], to end: [UInt8], limit: Int64
-    ) throws(SQLiteFailure) -> [[UInt8]] {
-        var row = try prepare(
-            "SELECT id FROM sessions WHERE id > ?1 AND id < ?2 AND expires_at <= ?3 ORDER BY id LIMIT ?4")
-        try row.bind([.blob(first), .blob(end), .integer(time.milliseconds), .integer(limit)])
-        var ids: [[UInt8]] = []
-        while try row.step() {
-            if let id = row.blob(0) { ids.append(id) }
-        }
-        return ids
-    }
-
-    /// A session whose life was prolonged in the meantime stays.
-    func removeSessions(_ ids: [[UInt8]], expiredAt time: UnixTime) throws(SQLiteFailure) -> Int {
-        var removal = try prepare("DELETE FROM sessions WHERE id = ?1 AND expires_at <= ?2")
-        var count = 0
-        for id in ids {
-            try removal.bind([.blob(id), .integer(time.milliseconds)])
-            while try removal.step() {}
-            count += changes
-        }
-        return count
     }
 }
 #endif

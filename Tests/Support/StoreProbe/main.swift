@@ -60,8 +60,9 @@ do {
             waitForEndOfInput()
         }
         return Session(
-            id: UUIDv7(at: now, random: random(10)), accountID: account.id,
-            deviceInfo: .object(["id": .string("canary-device"), "platform": .string("ios")]), refreshDigest: random(32), createdAt: now,
+            id: UUIDv7(at: now, random: random(10)), accountID: account.id, clientID: "com.example.app",
+            deviceInfo: DeviceInfo(stored: ["id": "canary-device", "platform": "ios"]),
+            refreshDigest: random(32), createdAt: now,
             expiresAt: now.adding(seconds: 2_592_000))
     }
     print(account.id, isNew, session.id)

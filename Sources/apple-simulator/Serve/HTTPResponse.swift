@@ -1,0 +1,29 @@
+/// One response; the connection is closed after it.
+struct HTTPResponse {
+    var status: Int
+    var headers: [(name: String, value: String)]
+    var body: [UInt8]
+
+    static func text(_ status: Int, _ text: String, headers: [(name: String, value: String)] = []) -> HTTPResponse {
+        HTTPResponse(
+            status: status, headers: [("Content-Type", "text/plain; charset=utf-8")] + headers,
+            body: Array((text + "\n").utf8))
+    }
+
+    /// As it goes over the wire; to HEAD without the body (RFC 9110 §9.3.2).
+    func serialized(date: String, withBody: Bool) -> [UInt8] {
+        var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Unknown")\r\nDate: \(date)\r\n"
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        // A 304 has no body, and a length would be that of the body it does not have.
+        if status != 304 { head += "Content-Length: \(body.count)\r\n" }
+        head += "Connection: close\r\n\r\n"
+        return Array(head.utf8) + (withBody && status != 304 ? body : [])
+    }
+
+    private static let reasons = [
+        200: "OK", 302: "Found", 304: "Not Modified", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed",
+        408: "Request Timeout", 413: "Content Too Large", 421: "Misdirected Request",
+        431: "Request Header Fields Too Large",
+        500: "Internal Server Error", 501: "Not Implemented",
+    ]
+}

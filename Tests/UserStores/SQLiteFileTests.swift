@@ -1,0 +1,232 @@
+#if SQLite
+import Accounts
+import Foundation
+import JOSE
+import Testing
+
+@testable import UserStores
+
+/// The database as a file among others: its modes, its settings, and what is not ours.
+@Suite struct SQLiteFileTests {
+    @Test func nothingIsCreatedBeforeTheFirstUse() throws {
+        try withFolder { folder in
+            let store = try UserStores.open("sqlite:\(folder)/a/b/accounts.db")
+            #expect(try store.check().contains("does not exist yet"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            #expect(FileManager.default.fileExists(atPath: "\(folder)/a/b/accounts.db"))
+        }
+    }
+
+    @Test(arguments: ["000", "022", "377"])
+    func onlyTheOwnerMayReadWhatIsCreated(umask: String) throws {
+        try withFolder { folder in
+            let state = "\(folder)/state"
+            // Under 377 a folder would be of no use to anybody but root.
+            if umask == "377" { try make(state, mode: 0o700) }
+            _ = try StoreProbe("sqlite:\(state)/accounts.db", "1", ["--umask", umask]).signedIn()
+            #expect(try mode(state) == 0o700)
+            for name in ["accounts.db", "accounts.db-wal", "accounts.db-shm"] {
+                #expect(try mode("\(state)/\(name)") == 0o600, "\(name)")
+            }
+        }
+    }
+
+    @Test(arguments: [0o777, 0o1777])
+    func noDatabaseIsCreatedWhereEverybodyMayWrite(folderMode: Int) throws {
+        try withFolder { folder in
+            try make("\(folder)/open", mode: folderMode)
+            let store = try UserStores.open("sqlite:\(folder)/open/accounts.db")
+            for refused in [
+                #expect(throws: StoreError.self) { try store.check() },
+                #expect(throws: StoreError.self) { try store.migrate() },
+            ] {
+                #expect("\(String(describing: refused))".contains("use a folder of its own"))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/open").isEmpty)
+        }
+    }
+
+    @Test(arguments: ["", "-wal"], [0o644, 0o660, 0o602])
+    func theCheckTellsWhenOthersMayUseTheFile(suffix: String, fileMode: Int) throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            try FileManager.default.setAttributes([.posixPermissions: fileMode], ofItemAtPath: path + suffix)
+            let error = #expect(throws: StoreError.self) { try store.check() }
+            #expect("\(String(describing: error))".contains("chmod 600 \(path)\(suffix)"))
+        }
+    }
+
+    @Test func everyConnectionIsDurableAndKeepsForeignKeys() throws {
+        try withDatabase { path, store in
+            let made = try store.signIn(person("1")) { login(of: $0) }
+            let connection = try open(path)
+            #expect(try connection.text("PRAGMA journal_mode") == "wal")
+            #expect(try connection.integer("PRAGMA synchronous") == 2)
+            #expect(try connection.integer("PRAGMA foreign_keys") == 1)
+            #expect(try connection.integer("PRAGMA trusted_schema") == 0)
+            #expect(
+                try connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") == 2)
+            #expect(throws: SQLiteFailure.self) {
+                try connection.insert(login(of: person("nobody")))
+            }
+            try connection.execute("DELETE FROM accounts WHERE id = ?1", [.blob(made.account.id.bytes)])
+            #expect(try store.session(made.session.id) == nil)
+        }
+    }
+
+    @Test func theSubjectIsUniqueInTheTableItself() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let connection = try open(path)
+            let error = #expect(throws: SQLiteFailure.self) { try connection.insert(person("1")) }
+            #expect(error == .code(2067), "SQLITE_CONSTRAINT_UNIQUE")
+        }
+    }
+
+    /// `VACUUM INTO` gives a file with a rollback journal.
+    @Test func aRestoredBackupGetsItsWriteAheadLogAgain() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let copy = path + ".copy"
+            try open(path).execute("VACUUM INTO ?1", [.text(copy)])
+            #expect(try Data(contentsOf: URL(fileURLWithPath: copy))[18] == 1, "a rollback journal")
+            let restored = try UserStores.open("sqlite:\(copy)")
+            #expect(try !restored.signIn(person("1")) { login(of: $0) }.isNew)
+            #expect(try open(copy).text("PRAGMA journal_mode") == "wal")
+        }
+    }
+
+    /// Otherwise a long-lived process would write into a file that nobody will ever open again.
+    @Test func aStoreFollowsItsPathWhenTheFileIsReplaced() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
+            #expect(try store.signIn(person("1")) { login(of: $0) }.isNew)
+            #expect(try !UserStores.open("sqlite:\(path)").signIn(person("1")) { login(of: $0) }.isNew)
+        }
+    }
+
+    @Test func theDeployedSchemaIsTheProgramsOwn() throws {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let deployed = try String(contentsOf: root.appendingPathComponent("deploy/sqlite/schema.sql"), encoding: .utf8)
+        #expect(deployed == Schema.steps.map { "\($0)\n" }.joined())
+    }
+
+    @Test func eachStepOfTheSchemaSaysItsNumber() throws {
+        try withDatabase { path, store throws in
+            let change = try store.migrate()
+            #expect(change == SchemaChange(from: 0, to: Schema.steps.count))
+            #expect(try open(path).schemaVersion() == Schema.steps.count)
+            #expect(try open(path).integer("PRAGMA application_id") == Schema.applicationID)
+        }
+    }
+
+    @Test func aNewerSchemaIsRefusedAndLeftAlone() throws {
+        try withDatabase { path, store in
+            _ = try store.migrate()
+            try open(path).executeAll("PRAGMA user_version = 999")
+            try expectUnusable(path, saying: "newer")
+            #expect(try open(path).integer("PRAGMA user_version") == 999)
+        }
+    }
+
+    @Test func anotherProgramsDatabaseIsRefusedAndLeftAlone() throws {
+        for sql in ["CREATE TABLE accounts (x)", "PRAGMA application_id = 7", "PRAGMA user_version = 1"]
+            as [StaticString]
+        {
+            try withDatabase { path, _ in
+                _ = FileManager.default.createFile(
+                    atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+                try open(path).executeAll(sql)
+                try expectUnusable(path, saying: "another program")
+                #expect(try open(path).integer("SELECT count(*) FROM sqlite_schema WHERE name = 'sessions'") == 0)
+            }
+        }
+    }
+
+    @Test func aFileThatIsNoDatabaseIsRefusedAndLeftAlone() throws {
+        try withDatabase { path, _ in
+            let text = Data(String(repeating: "canary: not a database\n", count: 500).utf8)
+            _ = FileManager.default.createFile(atPath: path, contents: text, attributes: [.posixPermissions: 0o600])
+            try expectUnusable(path, saying: "SQLITE_NOTADB")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
+        }
+    }
+
+    @Test func anEmptyFileBecomesADatabase() throws {
+        try withDatabase { path, store throws in
+            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+            #expect(try store.check().contains("empty"))
+            #expect(try store.signIn(person("1")) { login(of: $0) }.isNew)
+        }
+    }
+
+    @Test func damagedPagesAreNoticed() throws {
+        try withDatabase { path, store in
+            for index in 0..<50 { _ = try store.signIn(person("\(index)")) { login(of: $0) } }
+            try open(path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            for index in 4096..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try handle.write(contentsOf: bytes)
+            try handle.close()
+            for use in [{ _ = try $0.signIn(person("canary")) { login(of: $0) } }, { _ = try $0.check() }]
+                as [(any UserStore) throws -> Void]
+            {
+                let error = try #require(throws: StoreError.self) { try use(UserStores.open("sqlite:\(path)")) }
+                guard case .unusable = error else {
+                    Issue.record("\(error)")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test func aTextThatIsNotUTF8IsADamagedRow() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1", Profile(fullName: "canary"))) { login(of: $0) }
+            try open(path).execute("UPDATE accounts SET full_name = CAST(x'63616E617279FF' AS TEXT)")
+            let error = #expect(throws: StoreError.self) { try store.signIn(person("1")) { login(of: $0) } }
+            #expect("\(String(describing: error))".contains("UTF-8"))
+            #expect(!"\(String(describing: error))".contains("canary"))
+        }
+    }
+
+    private func expectUnusable(_ path: String, saying words: String) throws {
+        for use in [
+            { _ = try $0.signIn(person("canary")) { login(of: $0) } }, { _ = try $0.migrate() }, { _ = try $0.check() },
+        ] as [(any UserStore) throws -> Void] {
+            let error = try #require(throws: StoreError.self) { try use(UserStores.open("sqlite:\(path)")) }
+            guard case .unusable(let reason) = error else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(reason.contains(words), "\(reason)")
+            #expect(!reason.contains("canary"))
+        }
+    }
+}
+
+/// A path in a folder of its own, with nothing there yet, and a store on it.
+func withDatabase(_ body: (String, any UserStore) throws -> Void) throws {
+    try withFolder { try body("\($0)/accounts.db", UserStores.open("sqlite:\($0)/accounts.db")) }
+}
+
+func open(_ path: String) throws -> Connection {
+    guard let connection = try Connection.open(path, patience: Patience(.seconds(1))) else {
+        throw CocoaError(.fileNoSuchFile)
+    }
+    return connection
+}
+
+func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+}
+
+func make(_ folder: String, mode: Int) throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
+}
+#endif

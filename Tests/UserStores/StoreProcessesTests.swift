@@ -1,0 +1,51 @@
+import Accounts
+import JOSE
+import Testing
+import UserStores
+
+/// What a store keeps when many processes use it, and when they die.
+@Suite(.serialized) struct StoreProcessesTests {
+    @Test(arguments: StoreUnderTest.shared, [true, false])
+    func sixtyFourFirstLoginsAtOnceMakeOneAccount(_ subject: StoreUnderTest, onAnEmptyStore: Bool) throws {
+        try subject.withURL { url in
+            if !onAnEmptyStore { _ = try UserStores.open(url).migrate() }
+            let probes = try (0..<64).map { _ in try StoreProbe(url, "canary-subject", ["--at-gate"]) }
+            for probe in probes { try probe.wait(for: "ready") }
+            for probe in probes { probe.proceed() }
+            let results = try probes.map { try $0.signedIn() }
+            #expect(Set(results.map(\.account)).count == 1)
+            #expect(results.count { $0.isNew } == 1)
+            #expect(Set(results.map(\.session)).count == 64)
+            #expect(try UserStores.open(url).check().contains("1 accounts, 64 sessions"))
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.shared)
+    func aProcessKilledInTheMiddleLeavesNothingHalfDone(_ subject: StoreUnderTest) throws {
+        try subject.withURL { url in
+            _ = try StoreProbe(url, "known").signedIn()
+            for victim in ["unknown", "known"] {
+                let probe = try StoreProbe(url, victim, ["--hold"])
+                try probe.wait(for: "inside")
+                probe.kill()
+                #expect(try UserStores.open(url).check().contains("1 accounts, 1 sessions"))
+            }
+            #expect(try StoreProbe(url, "unknown").signedIn().isNew)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.shared)
+    func whoFindsAnotherWriterWaitsForIt(_ subject: StoreUnderTest) throws {
+        try subject.withURL { url in
+            let writer = try StoreProbe(url, "canary-subject", ["--hold"])
+            try writer.wait(for: "inside")
+            let waiting = try StoreProbe(url, "canary-subject", ["--at-gate"])
+            try waiting.wait(for: "ready")
+            waiting.proceed()
+            let impatient = try StoreProbe(url, "canary-subject", ["--patience", "100"]).refusal()
+            #expect(impatient.contains("unavailable"))
+            #expect(try writer.signedIn().isNew)
+            #expect(try !waiting.signedIn().isNew)
+        }
+    }
+}
