@@ -34,6 +34,14 @@ package struct AuditEntry: Hashable, Sendable {
         self.origin = origin
     }
 
+    init(
+        _ event: Event, of account: Account, session: UUIDv7? = nil, reason: String? = nil, origin: Origin,
+        at time: UnixTime
+    ) {
+        self.init(
+            time: time, event: event, accountID: account.id, sessionID: session, reason: reason, origin: origin)
+    }
+
     /// Where a request came from, by the runtime's word.
     package struct Origin: Hashable, Sendable {
         package var requestID: String

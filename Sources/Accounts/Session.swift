@@ -37,6 +37,8 @@ package struct Session: Hashable, Sendable {
 /// What is remembered of a session's refresh tokens. None of it can be presented: a token's secret has 256 random bits, or is
 /// the HMAC of one that had, and only its SHA-256 is kept.
 package struct RefreshState: Hashable, Sendable {
+    /// 32 random bytes of the session's own, the same for its whole life: the key of the tags of its tokens.
+    package let salt: [UInt8]
     /// Digest of the secret of the token that is good now.
     package var digest: [UInt8]
     /// When that token ends.
@@ -57,7 +59,8 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
-    package init(digest: [UInt8], expiresAt: UnixTime, previous: Previous? = nil) {
+    package init(salt: [UInt8], digest: [UInt8], expiresAt: UnixTime, previous: Previous? = nil) {
+        self.salt = salt
         self.digest = digest
         self.expiresAt = expiresAt
         self.previous = previous
