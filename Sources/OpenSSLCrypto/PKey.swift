@@ -32,12 +32,14 @@ extension PKey {
         self.init(&parameters, kind: key.kind, selection: openssl_shim_public_key)
     }
 
-    /// A key to sign with. For P-256 the public half is left out: signing does not use it, and reading it is not free.
+    /// A key to sign with. Nil when the library refuses it; for P-256 also when the public half is not that of the scalar, as
+    /// the tokens of such a key would verify nowhere (and OpenSSL would sign with the scalar zero without a word).
     convenience init?(_ key: PrivateKey) {
         var parameters = KeyParameters()
         switch (key.publicKey, key.parts) {
-        case (_, .p256(let d)):
+        case (.p256(let key), .p256(let d)):
             parameters.append(text: "prime256v1", as: "group")
+            parameters.append(octets: key.uncompressed, as: "pub")
             parameters.append(number: d.bytes, as: "priv")
         case (.rsa(let key), .rsa(let d, let p, let q, let dp, let dq, let qi)):
             parameters.append(number: key.modulus, as: "n")
@@ -48,10 +50,17 @@ extension PKey {
             parameters.append(number: dp.bytes, as: "rsa-exponent1")
             parameters.append(number: dq.bytes, as: "rsa-exponent2")
             parameters.append(number: qi.bytes, as: "rsa-coefficient1")
-        case (.p256, .rsa):
+        case (.p256, .rsa), (.rsa, .p256):
             return nil
         }
         self.init(&parameters, kind: key.publicKey.kind, selection: openssl_shim_key_pair)
+        // For RSA the same check would prove the factors prime, which takes milliseconds.
+        if case .p256 = key.publicKey, !isPair { return nil }
+    }
+
+    private var isPair: Bool {
+        guard let context = PKeyContext(key: self) else { return false }
+        return unsafe EVP_PKEY_pairwise_check(context.handle) == 1
     }
 
     private convenience init?(_ parameters: inout KeyParameters, kind: StaticString, selection: Int32) {
@@ -72,6 +81,11 @@ extension PKey {
     init?(kind: StaticString) {
 
         guard let handle = unsafe EVP_PKEY_CTX_new_from_name(nil, kind.characters, nil) else { return nil }
+        unsafe self.handle = handle
+    }
+
+    init?(key: PKey) {
+        guard let handle = unsafe EVP_PKEY_CTX_new(key.handle, nil) else { return nil }
         unsafe self.handle = handle
     }
 

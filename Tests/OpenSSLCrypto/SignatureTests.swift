@@ -1,5 +1,6 @@
 import JOSE
 import OpenSSLCrypto
+import TestSupport
 import Testing
 
 private let cryptography = OpenSSLCryptography()
@@ -26,5 +27,139 @@ struct SignatureTests {
         for count in [0, 1, signature.count - 1] { #expect(!isValid(Array(signature[..<count]), message)) }
         #expect(!isValid(signature + [0], message))
         #expect(!isValid([0] + signature, message))
+    }
+}
+
+struct KeyTests {
+    private let message = Array("a message".utf8)[...]
+
+    private func p256() throws -> (key: PrivateKey, point: PublicKey.P256) {
+        let key = try cryptography.generateKey(for: .es256)
+        guard case .p256(let point) = key.publicKey else { throw CryptographyError("not P-256") }
+        return (key, point)
+    }
+
+    @Test func `A point off the curve verifies nothing, nor do zero and coordinates beyond the field`() throws {
+        let (key, point) = try p256()
+        let signature = try cryptography.sign(message, with: key)
+        let zero = [UInt8](repeating: 0, count: 32)
+        let beyond = [UInt8](repeating: 0xFF, count: 32)
+        var moved = point.y
+        moved[31] ^= 1
+        for (x, y) in [(point.x, moved), (point.y, point.x), (zero, zero), (beyond, beyond), (point.x, zero)] {
+            let other = try #require(PublicKey.P256(x: x, y: y))
+            #expect(!cryptography.isValid(signature[...], over: message, by: .p256(other), algorithm: .es256))
+        }
+    }
+
+    @Test func `A signature is no signature when r or s is zero, the order, or beyond it`() throws {
+        let (key, _) = try p256()
+        let signature = try cryptography.sign(message, with: key)
+        let order = try #require([UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"))
+        let zero = [UInt8](repeating: 0, count: 32)
+        let beyond = [UInt8](repeating: 0xFF, count: 32)
+        for bad in [zero, order, beyond] {
+            for raw in [bad + signature[32...], signature[..<32] + bad, bad + bad] {
+                #expect(!cryptography.isValid(raw[...], over: message, by: key.publicKey, algorithm: .es256))
+            }
+        }
+    }
+
+    @Test func `DER is not a JWS signature`() throws {
+        let (key, _) = try p256()
+        let raw = try cryptography.sign(message, with: key)
+        func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+            let short = Array(bytes.drop { $0 == 0 })
+            let signed = short[0] & 0x80 == 0 ? short : [0] + short
+            return [0x02, UInt8(signed.count)] + signed
+        }
+        let body = integer(raw[..<32]) + integer(raw[32...])
+        let der = [0x30, UInt8(body.count)] + body
+        #expect(!cryptography.isValid(der[...], over: message, by: key.publicKey, algorithm: .es256))
+    }
+
+    @Test func `A key verifies by its own algorithm only`() throws {
+        for algorithm in [SignatureAlgorithm.es256, .rs256] {
+            let key = try cryptography.generateKey(for: algorithm)
+            let signature = try cryptography.sign(message, with: key)
+            let other: SignatureAlgorithm = algorithm == .es256 ? .rs256 : .es256
+            #expect(!cryptography.isValid(signature[...], over: message, by: key.publicKey, algorithm: other))
+        }
+    }
+
+    @Test func `New keys differ, and their parts have the form that JWK wants`() throws {
+        let keys = try (0..<50).map { _ in try p256() }
+        #expect(Set(keys.map(\.point)).count == 50)
+        // Among fifty keys some number starts with a zero byte in one run of twelve: the length must be 32 all the same.
+        for (key, point) in keys {
+            #expect(point.x.count == 32 && point.y.count == 32)
+            guard case .p256(let d) = key.parts else { throw CryptographyError("not P-256") }
+            #expect(d.bytes.count == 32)
+        }
+        guard case .rsa(let rsa) = try cryptography.generateKey(for: .rs256).publicKey else {
+            throw CryptographyError("not RSA")
+        }
+        #expect(rsa.modulus.count == 256)
+        #expect(rsa.exponent == [1, 0, 1])
+    }
+
+    @Test func `A private key out of range cannot sign, and the error holds none of it`() throws {
+        let (key, _) = try p256()
+        for byte: UInt8 in [0x00, 0xFF] {
+            let bad = SecretBytes([UInt8](repeating: byte, count: 32))
+            let broken = try #require(PrivateKey(publicKey: key.publicKey, parts: .p256(bad)))
+            let error = try #require(throws: CryptographyError.self) { try cryptography.sign(message, with: broken) }
+            #expect(!error.reason.lowercased().contains("ffff"))
+            #expect(error.reason.contains("OpenSSL error"))
+        }
+    }
+
+    @Test func `A P-256 key whose halves do not belong together cannot sign`() throws {
+        let (one, _) = try p256()
+        let (other, _) = try p256()
+        let mixed = try #require(PrivateKey(publicKey: one.publicKey, parts: other.parts))
+        #expect(throws: CryptographyError.self) { try cryptography.sign(message, with: mixed) }
+    }
+
+    @Test func `RSA parts that do not belong together never give a signature that verifies`() throws {
+        let one = try cryptography.generateKey(for: .rs256)
+        let other = try cryptography.generateKey(for: .rs256)
+        let mixed = try #require(PrivateKey(publicKey: one.publicKey, parts: other.parts))
+        if let signature = try? cryptography.sign(message, with: mixed) {
+            #expect(!cryptography.isValid(signature[...], over: message, by: one.publicKey, algorithm: .rs256))
+        }
+    }
+
+    /// OpenSSL queues errors a thread; one left behind would be taken for the cause of the next.
+    @Test func `A refused key leaves no error for the next operation`() throws {
+        let (key, _) = try p256()
+        let bad = try #require(
+            PrivateKey(publicKey: key.publicKey, parts: .p256(SecretBytes([UInt8](repeating: 0, count: 32)))))
+        let first = try #require(throws: CryptographyError.self) { try cryptography.sign(message, with: bad) }
+        let point = try #require(
+            PublicKey.P256(x: [UInt8](repeating: 1, count: 32), y: [UInt8](repeating: 1, count: 32)))
+        #expect(
+            !cryptography.isValid(
+                [UInt8](repeating: 1, count: 64)[...], over: message, by: .p256(point), algorithm: .es256))
+        let second = try #require(throws: CryptographyError.self) { try cryptography.sign(message, with: bad) }
+        #expect(first == second)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `Many keys, more than are remembered, on many threads at once`() async throws {
+        let keys = try (0..<12).map { _ in try cryptography.generateKey(for: .es256) }
+        let message = message
+        await withTaskGroup(of: Bool.self) { group in
+            for round in 0..<240 {
+                group.addTask {
+                    let key = keys[round % keys.count]
+                    let other = keys[(round + 1) % keys.count]
+                    guard let signature = try? cryptography.sign(message, with: key) else { return false }
+                    return cryptography.isValid(signature[...], over: message, by: key.publicKey, algorithm: .es256)
+                        && !cryptography.isValid(signature[...], over: message, by: other.publicKey, algorithm: .es256)
+                }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
     }
 }

@@ -10,12 +10,16 @@ extension TokenForge {
         package let refusal: TokenRefusal
         package let token: String
 
+        /// Whether the fault lies in the payload, which nobody looks at before the signature is verified.
+        package let needsVerifiedClaims: Bool
+
         package var description: String { name }
 
-        fileprivate init(_ name: String, _ refusal: TokenRefusal, _ token: String) {
+        fileprivate init(_ name: String, _ refusal: TokenRefusal, _ token: String, inPayload: Bool = false) {
             self.name = name
             self.refusal = refusal
             self.token = token
+            needsVerifiedClaims = inPayload
         }
     }
 
@@ -176,16 +180,20 @@ extension TokenForge {
 
     private static let claimFaults: [Fault] = {
         func changed(_ name: String, _ refusal: TokenRefusal, _ changes: [String: JSON?]) -> Fault {
-            Fault(name, refusal, TokenForge().with(changes).token)
+            Fault(name, refusal, TokenForge().with(changes).token, inPayload: true)
         }
-        let header = JSON.object(TokenForge().header).text
+        func text(_ name: String, _ payload: String) -> Fault {
+            let header = JSON.object(TokenForge().header).text
+            return Fault(name, .malformed, token(header: header, payload: payload), inPayload: true)
+        }
         let now = TokenForge.now.seconds
         return [
-            Fault("payload a list", .malformed, token(header: header, payload: "[]")),
-            Fault("payload a string", .malformed, token(header: header, payload: #""claims""#)),
-            Fault("payload not JSON", .malformed, token(header: header, payload: "claims")),
-            Fault("payload empty", .malformed, token(header: header, payload: "")),
-            Fault("a claim twice", .malformed, token(header: header, payload: #"{"sub":"a","sub":"b"}"#)),
+            text("payload a list", "[]"),
+            text("payload a string", #""claims""#),
+            text("payload not JSON", "claims"),
+            text("payload empty", ""),
+            text("a claim twice", #"{"sub":"a","sub":"b"}"#),
+            text("a claim twice, one of them escaped", #"{"sub":"a","\u0073ub":"b"}"#),
             changed("no issuer", .issuer, ["iss": JSON?.none]),
             changed("another issuer", .issuer, ["iss": "https://account.apple.com"]),
             changed("issuer with a slash", .issuer, ["iss": "https://appleid.apple.com/"]),

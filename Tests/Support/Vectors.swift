@@ -37,3 +37,10 @@ extension [UInt8] {
         map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }
+
+extension JSON {
+    /// A string of hexadecimal digits, as Wycheproof writes bytes.
+    package var hexBytes: [UInt8]? {
+        string.flatMap { [UInt8](hex: $0) }
+    }
+}

@@ -2,6 +2,7 @@
 import Accounts
 import Foundation
 import JOSE
+import SQLiteShim
 import Testing
 
 @testable import UserStores
@@ -95,6 +96,25 @@ import Testing
             #expect(try !restored.signIn(person("1")) { login(of: $0) }.isNew)
             #expect(try open(copy).text("PRAGMA journal_mode") == "wal")
         }
+    }
+
+    /// The change to a write-ahead log is refused at once while another connection writes, whatever the busy handler says.
+    @Test func theChangeToAWriteAheadLogWaitsForAWriter() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)").path
+        try make(folder, mode: 0o700)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = "\(folder)/accounts.db"
+        _ = try UserStores.open("sqlite:\(path).first").signIn(person("1")) { login(of: $0) }
+        try open(path + ".first").execute("VACUUM INTO ?1", [.text(path)])
+        var handle: OpaquePointer?
+        #expect(sqlite3_open(path, &handle) == SQLITE_OK)
+        #expect(
+            sqlite3_exec(handle, "BEGIN IMMEDIATE; UPDATE accounts SET full_name = 'x'", nil, nil, nil) == SQLITE_OK)
+        async let isNew = UserStores.open("sqlite:\(path)").signIn(person("1")) { login(of: $0) }.isNew
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(sqlite3_exec(handle, "COMMIT", nil, nil, nil) == SQLITE_OK)
+        sqlite3_close_v2(handle)
+        #expect(try await !isNew)
     }
 
     /// Otherwise a long-lived process would write into a file that nobody will ever open again.

@@ -5,19 +5,30 @@ import UserStores
 
 /// What a store keeps when many processes use it, and when they die.
 @Suite(.serialized) struct StoreProcessesTests {
-    @Test(arguments: StoreUnderTest.shared, [true, false])
-    func sixtyFourFirstLoginsAtOnceMakeOneAccount(_ subject: StoreUnderTest, onAnEmptyStore: Bool) throws {
+    @Test(arguments: StoreUnderTest.shared)
+    func sixtyFourFirstLoginsAtOnceMakeOneAccount(_ subject: StoreUnderTest) throws {
         try subject.withURL { url in
-            if !onAnEmptyStore { _ = try UserStores.open(url).migrate() }
-            let probes = try (0..<64).map { _ in try StoreProbe(url, "canary-subject", ["--at-gate"]) }
-            for probe in probes { try probe.wait(for: "ready") }
-            for probe in probes { probe.proceed() }
-            let results = try probes.map { try $0.signedIn() }
-            #expect(Set(results.map(\.account)).count == 1)
-            #expect(results.count { $0.isNew } == 1)
-            #expect(Set(results.map(\.session)).count == 64)
-            #expect(try UserStores.open(url).check().contains("1 accounts, 64 sessions"))
+            _ = try UserStores.open(url).migrate()
+            try signInAtOnce(64, at: url)
         }
+    }
+
+    /// Regression: a process that looked at the version before the schema was there, and at the tables after, took the
+    /// file for another program's. One round in six showed it.
+    @Test(arguments: StoreUnderTest.shared, 0..<6)
+    func sixtyFourFirstLoginsOnAnEmptyStoreMakeOneAccount(_ subject: StoreUnderTest, round: Int) throws {
+        try subject.withURL { url in try signInAtOnce(64, at: url) }
+    }
+
+    private func signInAtOnce(_ count: Int, at url: String) throws {
+        let probes = try (0..<count).map { _ in try StoreProbe(url, "canary-subject", ["--at-gate"]) }
+        for probe in probes { try probe.wait(for: "ready") }
+        for probe in probes { probe.proceed() }
+        let results = try probes.map { try $0.signedIn() }
+        #expect(Set(results.map(\.account)).count == 1)
+        #expect(results.count { $0.isNew } == 1)
+        #expect(Set(results.map(\.session)).count == count)
+        #expect(try UserStores.open(url).check().contains("1 accounts, \(count) sessions"))
     }
 
     @Test(arguments: StoreUnderTest.shared)

@@ -37,13 +37,14 @@ extension SQLiteUserStore {
                 return "SQLite \(file.path): does not exist yet, the first sign-in creates it"
             }
             try file.checkProtection()
-            let version = try connection.schemaVersion()
+            // The lock that a sign-in needs is taken and given back: whether one may write is not known before.
+            let version = try connection.transaction { connection throws(SQLiteFailure) in
+                try connection.schemaVersion()
+            }
             guard version > 0 else { return "SQLite \(file.path): empty, the first sign-in creates the schema" }
             guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
                 throw .unusable("the file is damaged: restore it from a backup")
             }
-            // A lock is taken and given back: whether one may write is not known before.
-            try connection.transaction { _ throws(SQLiteFailure) in }
             let accounts = try connection.integer("SELECT count(*) FROM accounts") ?? 0
             let sessions = try connection.integer("SELECT count(*) FROM sessions") ?? 0
             let schema =

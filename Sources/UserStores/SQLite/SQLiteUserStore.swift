@@ -55,7 +55,7 @@ package final class SQLiteUserStore: UserStore {
     /// The database with the schema of this program, created if need be.
     private func opened() throws(SQLiteFailure) -> Connection {
         let connection = try openedOrCreated()
-        if try connection.schemaVersion() < Schema.steps.count { _ = try connection.migrate() }
+        if try !connection.hasCurrentSchema() { _ = try connection.migrate() }
         return connection
     }
 

@@ -40,7 +40,17 @@ enum Schema {
 }
 
 extension Connection {
+    /// Whether the file is ours and has the schema of this program: a quick look, which needs no transaction, since a
+    /// version never appears without the mark. Everything else is for `migrate` to judge.
+    func hasCurrentSchema() throws(SQLiteFailure) -> Bool {
+        guard try integer("PRAGMA user_version") == Int64(Schema.steps.count) else { return false }
+        return try integer("PRAGMA application_id") == Schema.applicationID
+    }
+
     /// The schema's version; 0 for an empty file. Another program's file, or a newer one of ours, is refused.
+    ///
+    /// It is read within a transaction. Else a file that is just being created looks like another program's: no version
+    /// yet, and tables a moment later.
     func schemaVersion() throws(SQLiteFailure) -> Int {
         let version = Int(try integer("PRAGMA user_version") ?? 0)
         let application = try integer("PRAGMA application_id") ?? 0

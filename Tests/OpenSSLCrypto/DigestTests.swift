@@ -1,0 +1,72 @@
+import JOSE
+import OpenSSLCrypto
+import TestSupport
+import Testing
+
+private let cryptography = OpenSSLCryptography()
+
+struct DigestTests {
+    /// FIPS 180-4, the examples of NIST and the empty message.
+    @Test(arguments: [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        ),
+        (
+            String(repeating: "a", count: 1_000_000),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+        ),
+    ])
+    func `SHA-256 gives the published digests`(message: String, digest: String) {
+        #expect(cryptography.sha256(Array(message.utf8)[...]).hex == digest)
+    }
+
+    /// RFC 4231 §4, cases 1 to 4, 6 and 7 (5 is of a truncated code).
+    @Test(
+        arguments: [
+            (
+                [UInt8](repeating: 0x0B, count: 20), Array("Hi There".utf8),
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+            ),
+            (
+                Array("Jefe".utf8), Array("what do ya want for nothing?".utf8),
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+            ),
+            (
+                [UInt8](repeating: 0xAA, count: 20), [UInt8](repeating: 0xDD, count: 50),
+                "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"
+            ),
+            (
+                Array(1...25), [UInt8](repeating: 0xCD, count: 50),
+                "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
+            ),
+            (
+                [UInt8](repeating: 0xAA, count: 131),
+                Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+            ),
+            (
+                [UInt8](repeating: 0xAA, count: 131),
+                Array(
+                    "This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm."
+                        .utf8),
+                "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
+            ),
+        ] as [([UInt8], [UInt8], String)])
+    func `HMAC-SHA-256 gives the published codes`(key: [UInt8], message: [UInt8], code: String) {
+        #expect(cryptography.hmacSHA256(message[...], key: key[...]).hex == code)
+    }
+
+    @Test func `An empty key and an empty message are as good as others`() {
+        #expect(
+            cryptography.hmacSHA256([], key: []).hex
+                == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
+    }
+
+    @Test func `A slice is digested from its own start`() {
+        let bytes = Array("xxabcxx".utf8)
+        #expect(cryptography.sha256(bytes[2..<5]) == cryptography.sha256(Array("abc".utf8)[...]))
+    }
+}
