@@ -72,7 +72,7 @@ let package = Package(
             dependencies: ["Accounts", "AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"],
             path: "Tests/Support", exclude: ["LoopbackServer.py", "StoreProbe"], swiftSettings: testSettings),
         .executableTarget(
-            name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "UserStores"],
+            name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "TestSupport", "UserStores"],
             path: "Tests/Support/StoreProbe", swiftSettings: testSettings),
         .executableTarget(
             name: "key-cache-probe", dependencies: ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
