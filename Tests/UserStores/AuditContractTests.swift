@@ -113,7 +113,7 @@ import UserStores
 
     @Test(arguments: StoreUnderTest.all)
     func attemptsAreCountedByKeyAndWindow(_ subject: StoreUnderTest) throws {
-        try subject.withStore { store in
+        try subject.withStore { store throws in
             let (one, two) = (attemptKey(1), attemptKey(2))
             for expected in 1...3 as ClosedRange<Int64> { #expect(try store.count(one, window: noon) == expected) }
             #expect(try store.count(two, window: noon) == 1)

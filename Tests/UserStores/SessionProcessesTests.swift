@@ -91,7 +91,8 @@ import UserStores
             #expect(answers[0][1] == "true")
             let store = try UserStores.open(url)
             #expect(try store.check().contains("1 accounts, 1 sessions"))
-            let session = try #require(try store.session(#require(UUIDv7(answers[0][0])))).0
+            let id = try #require(UUIDv7(answers[0][0]))
+            let session = try #require(try store.session(id)).0
             #expect(try store.audit(of: session.accountID).map(\.event) == [.accountCreated, .signedIn])
             #expect(session.refresh.digest == RefreshToken(answers[0][2])?.digest(using: TokenForge.cryptography))
             let other = try StoreProbe(url, command: ["apple"], input: request("key-2")).result()
