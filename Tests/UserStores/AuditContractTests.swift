@@ -147,7 +147,8 @@ import UserStores
                     name: randomBytes(32), sealed: [1], expiresAt: noon.adding(seconds: isShort ? 600 : 90 * day))
                 _ = try store.signIn(person("\(2 + index)"), receipt: nil) { account, _ in
                     Opening(
-                        session: nil, audit: [entry(.signedIn, account.id, at: isShort ? noon : noon.adding(seconds: day))],
+                        session: nil,
+                        audit: [entry(.signedIn, account.id, at: isShort ? noon : noon.adding(seconds: day))],
                         receipt: receipt)
                 }
                 _ = try store.count(

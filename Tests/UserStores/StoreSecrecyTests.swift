@@ -17,8 +17,8 @@ import UserStores
             var tokens: [IssuedTokens] = []
             var identityTokens: [String] = []
             for key in ["key-1", "key-2", nil] {
-                let identityToken = TokenForge(audience: TestService.audience, at: now).with(["jti": .string(key ?? "")])
-                    .token
+                let forge = TokenForge(audience: TestService.audience, at: now).with(["jti": .string(key ?? "")])
+                let identityToken = forge.token
                 identityTokens.append(identityToken)
                 let signIn = service.signIn(appleKeys: TokenForge.keys)
                 let request = SignIn.Request(
@@ -42,7 +42,9 @@ import UserStores
             #expect(tokens.count == 12)
             for token in tokens {
                 let refresh = try #require(Base64URL.decode(token.refreshToken))
-                for piece in [refresh[16..<48], refresh[48..<64], refresh[16..<32], refresh[32..<48]].map({ Array($0) }) {
+                // The secret, each half of it, and the tag.
+                for range in [16..<48, 16..<32, 32..<48, 48..<64] {
+                    let piece = Array(refresh[range])
                     #expect(!held.contains(bytes: piece))
                     for text in [Base64URL.encode(piece), piece.hex, piece.hex.uppercased()] {
                         #expect(!held.contains(bytes: Array(text.utf8)))
@@ -68,12 +70,14 @@ import UserStores
             let away = AuditEntry.Origin(requestID: "request-9", sourceAddress: "192.0.2.77")
             try store.change(account: made.account.id) { .delete(entry(.accountDeleted, $0.id, from: away)) }
             #expect(try store.purge(before: noon) == PurgeCount())
-            for word in ["canary", "192.0.2.77"] { #expect(try !bytes(path).contains(bytes: Array(word.utf8)), "\(word)") }
+            for word in ["canary", "192.0.2.77"] {
+                #expect(try !bytes(path).contains(bytes: Array(word.utf8)), "\(word)")
+            }
             #expect(try store.audit(of: made.account.id).count == 3)
         }
     }
 
-    /// The database and its log, which together are all that is on the disk.
+    /// The database and its log: all that is on the disk.
     private func bytes(_ path: String) throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: path)) + Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
     }
