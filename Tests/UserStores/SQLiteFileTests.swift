@@ -147,6 +147,41 @@ import Testing
         }
     }
 
+    /// Regression: where one process came after the other the log was copied at each commit and never begun anew.
+    @Test func theLogStaysShortWhereEveryRequestOpensTheFileAlone() throws {
+        try withFolder { folder in
+            let path = "\(folder)/accounts.db"
+            var longest = 0
+            for index in 0..<400 {
+                _ = try UserStores.open("sqlite:\(path)").signIn(person("\(index % 10)")) { login(of: $0) }
+                let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+                longest = max(longest, try #require(size))
+            }
+            #expect(longest < 270 * 4120, "\(longest) bytes")
+            #expect(longest > 200 * 4120, "it is not copied at each commit")
+            #expect(try UserStores.open("sqlite:\(path)").check().contains("10 accounts, 400 sessions"))
+        }
+    }
+
+    /// A reader keeps the log from being cut off; the sign-in does not wait for it and does not fail.
+    @Test func aLongLogIsNotWaitedFor() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let reader = try open(path)
+            try reader.execute("BEGIN")
+            _ = try reader.integer("SELECT count(*) FROM accounts")
+            let began = ContinuousClock.now
+            for _ in 0..<200 where began.duration(to: .now) < .seconds(4) {
+                _ = try store.signIn(person("1")) { login(of: $0) }
+            }
+            #expect(began.duration(to: .now) < .seconds(4), "the patience of one checkpoint is longer")
+            try reader.execute("COMMIT")
+            for _ in 0..<2 { _ = try store.signIn(person("1")) { login(of: $0) } }
+            let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+            #expect(try #require(size) < 20 * 4120, "the next commit cuts it off")
+        }
+    }
+
     @Test func theDeployedSchemaIsTheProgramsOwn() throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -35,7 +35,8 @@ internal import SQLiteShim
 
     /// Every request may be a process, and the last one to close would copy the log into the database and reset it: two
     /// more syncs for each sign-in. So closing leaves the log alone, and the commit that brings it to 250 pages (1 MB)
-    /// copies it. A longer log would be copied less often, but the next process that opens the file alone reads all of it.
+    /// copies it (`LogLimit`). A longer log would be copied less often, but the next process that opens the file alone
+    /// reads all of it.
     private func configure(_ patience: Patience) throws(SQLiteFailure) {
         unsafe patience.install(on: handle)
         let options = [
@@ -45,7 +46,7 @@ internal import SQLiteShim
         for (option, value) in options {
             try check(unsafe sqlite_shim_configure(handle, Int32(option), Int32(value)))
         }
-        try check(unsafe sqlite3_wal_autocheckpoint(handle, 250))
+        unsafe LogLimit(pages: 250, patience: patience).install(on: handle)
         try useWriteAheadLog(patience)
         try execute("PRAGMA synchronous = FULL")
     }
