@@ -70,13 +70,14 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["Accounts", "AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"],
-            path: "Tests/Support", exclude: ["LoopbackServer.py", "StoreProbe"], swiftSettings: testSettings),
+            path: "Tests/Support", exclude: ["KeyCacheProbe", "LoopbackServer.py", "StoreProbe"],
+            swiftSettings: testSettings),
         .executableTarget(
             name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "UserStores"],
             path: "Tests/Support/StoreProbe", swiftSettings: testSettings),
         .executableTarget(
             name: "key-cache-probe", dependencies: ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "TestSupport"],
-            path: "Tests/KeyCacheProbe", swiftSettings: testSettings),
+            path: "Tests/Support/KeyCacheProbe", swiftSettings: testSettings),
         tests("JOSE", ["JOSE", "OpenSSLCrypto"]),
         tests("AppleID", ["AppleID", "JOSE", "OpenSSLCrypto"]),
         tests("Accounts", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "UserStores"]),
@@ -90,7 +91,7 @@ let package = Package(
                 .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
             ]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
-        tests("Integration", ["JOSE", "auth-apple", "apple-simulator"]),
+        tests("Integration", ["AppleID", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
         tests("Linkage", []),
     ]
 )

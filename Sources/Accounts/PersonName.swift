@@ -34,7 +34,7 @@ package enum PersonName {
 /// Text from outside that will be kept and shown.
 package enum Text {
     /// The text without control characters and direction overrides (which could make one text look like another), at most
-    /// so many scalars, and without white space at its ends; nil when nothing remains.
+    /// so many scalars, and without white space at its ends; nil when nothing that can be seen remains.
     package static func cleaned(_ text: String, maximumScalars: Int) -> String? {
         var scalars = String.UnicodeScalarView()
         var count = 0
@@ -46,7 +46,12 @@ package enum Text {
             count += 1
         }
         while scalars.last == " " { scalars.removeLast() }
-        return scalars.isEmpty ? nil : String(scalars)
+        return scalars.contains(where: isVisible) ? String(scalars) : nil
+    }
+
+    /// Zero-width characters join and shape others, so they stay; a text of nothing else is none.
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        scalar != " " && !scalar.properties.isDefaultIgnorableCodePoint
     }
 
     private static func isStripped(_ scalar: Unicode.Scalar) -> Bool {

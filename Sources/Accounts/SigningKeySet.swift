@@ -41,7 +41,7 @@ package struct SigningKeySet: Sendable {
     }
 
     /// Reads the private JWK set of the key file, or one plain private JWK. One key needs no `state`; of more, exactly one must
-    /// be `current`.
+    /// be `current`, and one at most `next`.
     package init(parsing bytes: ArraySlice<UInt8>, using cryptography: any Cryptography) throws(Refusal) {
         let json: JSON
         do {
@@ -58,14 +58,21 @@ package struct SigningKeySet: Sendable {
             } catch {
                 throw Refusal(reason: "key \(index + 1) is not an EC P-256 or RSA private key for signing")
             }
-            guard let state = State(rawValue: member["state"]?.string ?? (members.count == 1 ? "current" : "")) else {
+            let stateName = member["state"] ?? (members.count == 1 ? "current" : .null)
+            guard let state = stateName.string.flatMap(State.init) else {
                 throw Refusal(reason: "key \(index + 1) has no \"state\": next, current or previous")
             }
-            entries.append(
-                Entry(key: key, state: state, since: UnixTime(seconds: member["since"]?.integer ?? 0)))
+            guard let since = (member["since"] ?? .integer(0)).integer else {
+                throw Refusal(reason: "key \(index + 1) has a \"since\" that is not a whole number of seconds")
+            }
+            entries.append(Entry(key: key, state: state, since: UnixTime(seconds: since)))
         }
         guard entries.count(where: { $0.state == .current }) == 1 else {
             throw Refusal(reason: "has not exactly one key whose \"state\" is \"current\"")
+        }
+        // A rotation would make both of them current.
+        guard entries.count(where: { $0.state == .next }) <= 1 else {
+            throw Refusal(reason: "has more than one key whose \"state\" is \"next\"")
         }
         guard Set(entries.map(\.key.keyID)).count == entries.count else {
             throw Refusal(reason: "has two keys of one \"kid\"")

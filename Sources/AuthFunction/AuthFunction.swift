@@ -44,7 +44,7 @@ package struct AuthFunction {
         log.keyCache = keyLookup()
         log.milliseconds = clock.monotonicMilliseconds() - start
         // RFC 9110 §9.3.2: HEAD is GET without the body.
-        if (try? incoming.get())?.method == "HEAD" { response.body = [] }
+        if (try? incoming.get())?.isHead == true { response.body = [] }
         return Exchange(response: response, log: log)
     }
 

@@ -58,10 +58,11 @@ package struct HTTPURL: Hashable, Sendable {
 
     private static func host(of authority: Substring, scheme: Scheme) throws(HTTPError) -> String {
         if authority.isEmpty, scheme == .file { return "" }
-        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        let end = authority.firstIndex(of: "]").map(authority.index(after:)) ?? authority.firstIndex(of: ":")
+        let host = authority[..<(end ?? authority.endIndex)]
         let port = authority.dropFirst(host.count)
         let isNamed =
-            host.hasPrefix("[")
+            host.hasPrefix("[") && host.hasSuffix("]")
             ? host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
             : host.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }
         guard isNamed, !host.isEmpty, host != "[]", port.isEmpty || isPort(port) else {

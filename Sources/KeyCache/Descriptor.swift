@@ -49,6 +49,10 @@ struct Descriptor: ~Copyable {
         retrying { flock(number, LOCK_EX | LOCK_NB) } == 0
     }
 
+    func unlock() {
+        _ = flock(number, LOCK_UN)
+    }
+
     /// What is to be read, up to `limit` bytes.
     func readAll(upTo limit: Int) -> [UInt8]? {
         var isRead = false

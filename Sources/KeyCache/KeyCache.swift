@@ -92,7 +92,9 @@ package final class KeyCache: AppleKeySource {
 
     private func fetchKeys(naming keyID: String?) {
         do {
-            try record.accept(fetch(record.fetched?.entityTag?.text), at: now())
+            // Where a key is missing the whole set is asked for: "not modified" would say nothing about what is at hand.
+            let isRenewal = keyID.map(record.knows) ?? true
+            try record.accept(fetch(isRenewal ? record.fetched?.entityTag?.text : nil), at: now())
             lastFailure = nil
             if let keyID, !record.knows(keyID) { record.missedAt = now() }
             if keyID == nil { note(.renewed) }

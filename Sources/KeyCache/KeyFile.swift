@@ -104,6 +104,11 @@ extension KeyFile {
         fileprivate let lock: Descriptor
         fileprivate let name: String
 
+        deinit {
+            // Closing would do, but for a child process that was forked meanwhile: it shares the lock until it closes it too.
+            lock.unlock()
+        }
+
         /// Puts `bytes` in the file's place at once: a reader, and a machine that loses power, has the old version or the
         /// new one.
         func replace(with bytes: [UInt8]) throws(KeyFileFault) -> Stamp {

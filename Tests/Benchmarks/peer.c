@@ -548,7 +548,7 @@ typedef struct {
 } Request;
 
 typedef struct {
-    Text subject, email;
+    Text subject, audience, email;
     int email_verified, is_private_email; /* -1 when unknown */
 } Identity;
 
@@ -705,14 +705,14 @@ static bool verify(const Request *request, int64_t now, Identity *identity) {
     const Value *claims = parse(payload);
     if (!is(string_member(claims, "iss"), "https://appleid.apple.com")) return false;
     const Value *audience = member(claims, "aud");
-    bool ours = false;
-    if (audience && audience->kind == JSON_STRING) ours = audience_is_ours(audience->string);
+    if (audience && audience->kind == JSON_STRING && audience_is_ours(audience->string))
+        identity->audience = audience->string;
     if (audience && audience->kind == JSON_ARRAY)
         for (const Value *each = audience->first; each; each = each->next) {
             if (each->kind != JSON_STRING) return false;
-            ours = ours || audience_is_ours(each->string);
+            if (!identity->audience.bytes && audience_is_ours(each->string)) identity->audience = each->string;
         }
-    if (!ours) return false;
+    if (!identity->audience.bytes) return false;
     const Value *expiry = member(claims, "exp"), *issued = member(claims, "iat");
     if (!expiry || !issued || expiry->kind != JSON_INTEGER || issued->kind != JSON_INTEGER) return false;
     if (now - 60 >= expiry->integer || issued->integer > now + 60 || issued->integer < now - 86400 - 60) return false;
@@ -872,13 +872,14 @@ static void sign_in(
     sqlite3_stmt *insert = prepare(
         database,
         "INSERT INTO sessions (id, account_id, client_id, device_info, refresh_digest, created_at, expires_at)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
     bind_blob(insert, 1, outcome->session, 16);
     bind_blob(insert, 2, outcome->account, 16);
-    bind_text(insert, 3, request->device_info);
-    bind_blob(insert, 4, refresh_digest, 32);
-    check(sqlite3_bind_int64(insert, 5, now), database);
-    check(sqlite3_bind_int64(insert, 6, now + 2592000000), database);
+    bind_text(insert, 3, identity->audience);
+    bind_text(insert, 4, request->device_info);
+    bind_blob(insert, 5, refresh_digest, 32);
+    check(sqlite3_bind_int64(insert, 6, now), database);
+    check(sqlite3_bind_int64(insert, 7, now + 2592000000), database);
     finish(database, insert);
     execute(database, "COMMIT");
     check(sqlite3_close(database), NULL);
@@ -886,12 +887,12 @@ static void sign_in(
 
 /* ---- The answer ---- */
 
-static Text access_token(const SignIn *outcome, int64_t now) {
+static Text access_token(const SignIn *outcome, Text client, int64_t now) {
     const Value *file = parse(read_trusted_file(setting("AUTH_APPLE_SIGNING_KEYS_FILE"), 077));
     const Value *keys = member(file, "keys");
     const Value *jwk = keys && keys->kind == JSON_ARRAY ? keys->first : file;
-    /* The first that can sign; which of several is current is for `auth-apple keys` to say. */
-    while (jwk && !member(jwk, "d")) jwk = jwk->next;
+    /* Of several keys the current one signs. */
+    while (keys && jwk && !is(string_member(jwk, "state"), "current")) jwk = jwk->next;
     EVP_PKEY *key = p256_private_key(jwk);
     if (!key) {
         fputs("peer: no signing key\n", stderr);
@@ -911,6 +912,8 @@ static Text access_token(const SignIn *outcome, int64_t now) {
     put_string(&claims, (Text){audience, strlen(audience)});
     put(&claims, ",\"sub\":");
     put_string(&claims, uuid_text(outcome->account));
+    put(&claims, ",\"client_id\":");
+    put_string(&claims, client);
     put(&claims, ",\"sid\":");
     put_string(&claims, uuid_text(outcome->session));
     put(&claims, ",\"iat\":");
@@ -1021,7 +1024,7 @@ int main(void) {
         memcpy(refresh, outcome.session, 16);
         memcpy(refresh + 16, secret, 32);
         static Output body;
-        put_session(&body, &outcome, access_token(&outcome, now), encode(refresh, sizeof refresh));
+        put_session(&body, &outcome, access_token(&outcome, identity.audience, now), encode(refresh, sizeof refresh));
         respond(status, "application/json", text_of(&body));
     }
     log_line(status, &identity, outcome.is_new, &began);

@@ -7,7 +7,7 @@ import Testing
         "JOSE": [],
         "AppleID": ["JOSE"],
         "Accounts": ["AppleID", "JOSE"],
-        "OpenSSLCrypto": ["JOSE", "OpenSSLShim", "Glibc"],
+        "OpenSSLCrypto": ["JOSE", "OpenSSLShim", "Glibc", "Synchronization"],
         "CurlHTTP": ["CurlShim", "Glibc"],
         "KeyCache": ["AppleID", "JOSE", "Glibc"],
         "UserStores": ["Accounts", "AppleID", "JOSE", "SQLiteShim", "PostgreSQLShim", "Glibc"],

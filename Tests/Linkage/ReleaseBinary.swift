@@ -1,18 +1,11 @@
 import Foundation
+import TestSupport
 
 /// The release program that `Tests/run.sh` made (`deploy/build.sh`) and names in the environment.
 struct ReleaseBinary {
     static let path = ProcessInfo.processInfo.environment["AUTH_APPLE_RELEASE_BINARY"]
 
     static var isThere: Bool { path != nil }
-
-    /// Whether the program is more than its own announcement.
-    static var isServing: Bool {
-        guard let release = try? ReleaseBinary(), let version = try? release.run(release.url.path(), "--version") else {
-            return false
-        }
-        return version.hasPrefix("auth-apple ")
-    }
 
     let url: URL
 
@@ -43,28 +36,26 @@ struct ReleaseBinary {
         Set(try run("objdump", "-T", url.path()).matches(of: /\(GLIBC_([0-9.]+)\)/).map { String($0.1) })
     }
 
+    private static func executable(_ program: String) -> URL {
+        URL(filePath: program.contains("/") ? program : "/usr/bin/\(program)")
+    }
+
     /// Runs a program to its end; its standard output, or its standard error if asked.
     func run(
         _ program: String, _ arguments: String..., environment: [String: String] = [:], input: String = "",
         standardError: Bool = false
     ) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = environment.sorted { $0.key < $1.key }.map { "\($0)=\($1)" } + [program] + arguments
         let folder = FileManager.default.temporaryDirectory.appending(path: "linkage-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // Files, not pipes: neither side can block the other.
         let (standardInput, output, errors) = (
             folder.appending(path: "in"), folder.appending(path: "out"), folder.appending(path: "err")
         )
         try Data(input.utf8).write(to: standardInput)
-        for file in [output, errors] { try Data().write(to: file) }
-        process.standardInput = try FileHandle(forReadingFrom: standardInput)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        process.waitUntilExit()
+        let process = try ChildProcess(
+            Self.executable(program), Array(arguments), environment: environment, input: standardInput, output: output,
+            errors: errors)
+        process.wait()
         return String(decoding: try Data(contentsOf: standardError ? errors : output), as: UTF8.self)
     }
 }

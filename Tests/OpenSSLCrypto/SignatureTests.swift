@@ -65,6 +65,15 @@ struct KeyTests {
         }
     }
 
+    @Test func `A signature with bytes between r and s is no signature`() throws {
+        let (key, _) = try p256()
+        let raw = try cryptography.sign(message, with: key)
+        for middle in [[0], [1], [UInt8](repeating: 0, count: 32)] as [[UInt8]] {
+            let longer = raw[..<32] + middle + raw[32...]
+            #expect(!cryptography.isValid(longer, over: message, by: key.publicKey, algorithm: .es256))
+        }
+    }
+
     @Test func `DER is not a JWS signature`() throws {
         let (key, _) = try p256()
         let raw = try cryptography.sign(message, with: key)
@@ -133,16 +142,28 @@ struct KeyTests {
     /// OpenSSL queues errors a thread; one left behind would be taken for the cause of the next.
     @Test func `A refused key leaves no error for the next operation`() throws {
         let (key, _) = try p256()
-        let bad = try #require(
+        let zero = try #require(
             PrivateKey(publicKey: key.publicKey, parts: .p256(SecretBytes([UInt8](repeating: 0, count: 32)))))
-        let first = try #require(throws: CryptographyError.self) { try cryptography.sign(message, with: bad) }
-        let point = try #require(
-            PublicKey.P256(x: [UInt8](repeating: 1, count: 32), y: [UInt8](repeating: 1, count: 32)))
-        #expect(
-            !cryptography.isValid(
-                [UInt8](repeating: 1, count: 64)[...], over: message, by: .p256(point), algorithm: .es256))
-        let second = try #require(throws: CryptographyError.self) { try cryptography.sign(message, with: bad) }
-        #expect(first == second)
+        let huge = try #require(
+            PrivateKey(publicKey: key.publicKey, parts: .p256(SecretBytes([UInt8](repeating: 0xFF, count: 32)))))
+        let one = [UInt8](repeating: 1, count: 32)
+        let offCurve = PublicKey.p256(try #require(PublicKey.P256(x: one, y: one)))
+        let unlike = PrivateKey(publicKey: offCurve, parts: .p256(SecretBytes(one)))
+        let bad = [zero, huge, try #require(unlike)]
+        func error(_ key: PrivateKey) throws -> CryptographyError {
+            try #require(throws: CryptographyError.self) { try cryptography.sign(message, with: key) }
+        }
+        let errors = try bad.map(error)
+        for before in bad {
+            for (key, expected) in zip(bad, errors) {
+                _ = try error(before)
+                #expect(try error(key) == expected)
+                #expect(
+                    !cryptography.isValid((one + one)[...], over: message, by: offCurve, algorithm: .es256))
+                #expect(try error(key) == expected)
+            }
+        }
+        #expect(Set(errors).count > 1)
     }
 
     @Test(.timeLimit(.minutes(1)))

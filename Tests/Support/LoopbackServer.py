@@ -81,11 +81,12 @@ class Exchange(socketserver.BaseRequestHandler):
             time.sleep(15)
             return False
         status, content = told["status"], base64.b64decode(told["body"])
-        if told["etag"] is not None:
-            told["headers"].append(["ETag", told["etag"]])
+        fields = list(told["headers"])
+        if "etag" in told:
+            fields.append(["ETag", told["etag"]])
             if headers.get("if-none-match") == told["etag"]:
                 status, content = 304, b""
-        lines = [f"HTTP/1.1 {status} Said"] + [f"{name}: {value}" for name, value in told["headers"]]
+        lines = [f"HTTP/1.1 {status} Said"] + [f"{name}: {value}" for name, value in fields]
         if status != 304:
             lines.append(f"Content-Length: {len(content)}")
         stream.sendall(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))

@@ -1,4 +1,4 @@
-package import JOSE
+internal import JOSE
 
 /// The plain event (design §8): a request and a response as one JSON object each.
 package enum PlainEvent {
@@ -35,15 +35,19 @@ package enum PlainEvent {
     }
 
     private static func split(_ target: String) -> (path: String, query: String) {
-        guard let mark = target.firstIndex(of: "?") else { return (target, "") }
-        return (String(target[..<mark]), String(target[target.index(after: mark)...]))
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (target, "") }
+        return (String(target[..<mark]), String(target[target.utf8.index(after: mark)...]))
     }
 
     /// Only a whole segment is a prefix: `/prod` is none of `/production`.
     private static func strip(_ basePath: String, from path: String) -> String {
-        guard !basePath.isEmpty, path.hasPrefix(basePath) else { return path }
-        let rest = path.dropFirst(basePath.count)
-        return rest.isEmpty ? "/" : rest.hasPrefix("/") ? String(rest) : path
+        guard !basePath.isEmpty, path.utf8.starts(with: basePath.utf8) else { return path }
+        let rest = path.utf8.dropFirst(basePath.utf8.count)
+        switch rest.first {
+        case nil: return "/"
+        case UInt8(ascii: "/"): return String(Substring(rest))
+        default: return path
+        }
     }
 
     private static func headers(_ json: JSON?) throws(Failure) -> Headers {
@@ -76,14 +80,8 @@ package enum PlainEvent {
         for field in response.headers.fields { headers[field.name] = .string(field.value) }
         let json: JSON = [
             "statusCode": .integer(Int64(response.status)), "headers": .object(headers),
-            "body": .string(String(decoding: response.body, as: UTF8.self)), "isBase64Encoded": false,
+            "body": .string(String(decoding: response.body, as: UTF8.self)), "isBase64Encoded": .bool(false),
         ]
         return json.serialized() + [0x0A]
-    }
-}
-
-extension JSON: ExpressibleByBooleanLiteral {
-    package init(booleanLiteral value: Bool) {
-        self = .bool(value)
     }
 }

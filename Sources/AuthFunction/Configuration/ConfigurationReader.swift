@@ -15,7 +15,7 @@ package struct ConfigurationReader {
 
     mutating func required(_ name: String, remedy: String) -> String {
         if let value = text(name) { return value }
-        environment.report(name, "is not set", remedy: remedy)
+        environment.reportUnset(name, remedy: remedy)
         return ""
     }
 
@@ -25,7 +25,7 @@ package struct ConfigurationReader {
     > {
         guard let text = text(name) else {
             if let defaultValue { return defaultValue }
-            environment.report(name, "is not set", remedy: remedy)
+            environment.reportUnset(name, remedy: remedy)
             return []
         }
         let items = text.split(separator: ",", omittingEmptySubsequences: false).map { item in
@@ -79,8 +79,11 @@ package struct ConfigurationReader {
     mutating func appleURL(_ name: String, default defaultValue: String, mode: Configuration.Mode) -> String {
         guard let url = text(name) else { return defaultValue }
         let isPlain = !url.contains(where: \.isWhitespace) && !url.contains("@")
-        let isLoopback = ["http://127.0.0.1:", "http://127.0.0.1/", "http://[::1]:", "http://localhost:", "file:///"]
-            .contains(where: url.hasPrefix)
+        let isLoopback =
+            url.hasPrefix("file:///")
+            || ["127.0.0.1", "[::1]", "localhost"].contains { host in
+                url.hasPrefix("http://\(host):") || url.hasPrefix("http://\(host)/")
+            }
         guard isPlain, url.hasPrefix("https://") || (mode == .development && isLoopback) else {
             environment.report(
                 name, "is not an https URL",
@@ -122,9 +125,9 @@ package struct ConfigurationReader {
         let url: String
         if let text = text("STORE") {
             url = text
-        } else if let folder = environment.foreign("XDG_STATE_HOME") {
+        } else if let folder = environment.folder("XDG_STATE_HOME") {
             url = "sqlite:\(folder)/auth-apple/accounts.sqlite"
-        } else if let home = environment.foreign("HOME") {
+        } else if let home = environment.folder("HOME") {
             url = "sqlite:\(home)/.local/state/auth-apple/accounts.sqlite"
         } else {
             environment.report(
@@ -132,7 +135,7 @@ package struct ConfigurationReader {
                 remedy: "set it to sqlite:/var/lib/auth-apple/accounts.sqlite")
             return nil
         }
-        if mode == .production, url.hasPrefix("memory:") {
+        if mode == .production, url.lowercased().hasPrefix("memory:") {
             environment.report(
                 "STORE", "is memory:, which forgets every account when the process ends",
                 remedy: "set it to sqlite:PATH; for a trial set AUTH_APPLE_MODE=development")
@@ -141,7 +144,7 @@ package struct ConfigurationReader {
     }
 
     mutating func defaultKeyCache(userID: UInt32) -> String {
-        if let folder = environment.foreign("XDG_CACHE_HOME") { return "\(folder)/auth-apple/apple-keys.json" }
+        if let folder = environment.folder("XDG_CACHE_HOME") { return "\(folder)/auth-apple/apple-keys.json" }
         return "/tmp/auth-apple-\(userID)/apple-keys.json"
     }
 
@@ -156,13 +159,9 @@ package struct ConfigurationReader {
     }
 
     package mutating func signingKeys(using cryptography: any Cryptography) -> SigningKeySet? {
-        let before = environment.problems.count
         guard let text = environment.value("SIGNING_KEYS", isSecret: true) else {
-            if environment.problems.count == before {
-                environment.report(
-                    "SIGNING_KEYS", "is not set",
-                    remedy: "set AUTH_APPLE_SIGNING_KEYS_FILE to a path and run: auth-apple keys new")
-            }
+            environment.reportUnset(
+                "SIGNING_KEYS", remedy: "set AUTH_APPLE_SIGNING_KEYS_FILE to a path and run: auth-apple keys new")
             return nil
         }
         do {

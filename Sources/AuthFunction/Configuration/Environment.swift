@@ -80,6 +80,19 @@ package struct Environment {
         problems.append(ConfigurationProblem(Self.prefix + name, problem, remedy: remedy))
     }
 
+    /// Says that a variable is not set, unless it is and could not be read: that problem is noted already.
+    package mutating func reportUnset(_ name: String, remedy: String) {
+        let variables = [Self.prefix + name, Self.prefix + name + "_FILE"]
+        guard !problems.contains(where: { variables.contains($0.variable) }) else { return }
+        report(name, "is not set", remedy: remedy)
+    }
+
+    /// A folder that the system names. A relative one would depend on where the program was started (XDG Base Directory
+    /// Specification: it is to be ignored).
+    package func folder(_ name: String) -> String? {
+        foreign(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+
     /// Variables of ours that nothing asked for. A misspelt one would leave a rule off without a word, so it is refused.
     package mutating func reportUnknown() {
         for name in values.keys.sorted() where name.hasPrefix(Self.prefix) && !asked.contains(name) {

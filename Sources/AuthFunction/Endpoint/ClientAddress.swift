@@ -11,7 +11,9 @@ struct ClientAddress {
         guard trustedProxies > 0, let header = request.headers["x-forwarded-for"] else {
             return request.context.sourceAddress
         }
-        let entries = header.split(separator: ",").map { $0.filter { $0 != " " } }
+        let entries = header.utf8.split(separator: UInt8(ascii: ",")).map { entry in
+            String(decoding: entry.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+        }
         guard entries.count >= trustedProxies else { return request.context.sourceAddress }
         return IPAddress(entries[entries.count - trustedProxies])?.description ?? request.context.sourceAddress
     }

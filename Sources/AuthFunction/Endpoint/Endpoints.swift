@@ -85,9 +85,9 @@ package struct Endpoints {
             case (.sessions, _):
                 let (list, current) = try sessions.list(accessToken: accessToken, at: now)
                 return SessionEndpoint.list(list, current: current)
-            case (.session(let text), _):
+            case (.session(let id), _):
                 // Whose token it is comes first: a stranger learns nothing, not even what an id looks like.
-                guard let id = UUIDv7(text) else {
+                guard let id else {
                     _ = try sessions.current(accessToken: accessToken, at: now)
                     throw Failure.notFound
                 }
@@ -112,8 +112,7 @@ extension Request {
     /// The body as a JSON object; a type that says something else is refused before it is read.
     fileprivate func jsonBody() throws(Failure) -> JSON.Object {
         guard body.count <= AuthFunction.maximumBodySize else { throw .contentTooLarge }
-        let mediaType = headers["content-type"]?.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
-        guard mediaType == "application/json" else { throw .unsupportedMediaType }
+        guard Self.isJSON(headers["content-type"]) else { throw .unsupportedMediaType }
         let json: JSON
         do {
             json = try JSON(parsing: body, limits: JSON.Limits(bytes: AuthFunction.maximumBodySize, depth: 16))
@@ -122,6 +121,16 @@ extension Request {
         }
         guard let object = json.object else { throw .invalidRequest([.init("body", "not_a_json_object")]) }
         return object
+    }
+
+    /// Whether a Content-Type is JSON's. Its parameters are passed over: JSON has one encoding (RFC 8259 §8.1), whatever a
+    /// charset says.
+    private static func isJSON(_ contentType: String?) -> Bool {
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        let field = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
+        guard let end = field.lastIndex(where: { !isSpace($0) }) else { return false }
+        let type = field[...end]
+        return type.count == "application/json".utf8.count && Substring(type).lowercased() == "application/json"
     }
 }
 

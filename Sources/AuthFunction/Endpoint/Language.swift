@@ -3,7 +3,8 @@ enum Language: String {
     case spanish = "es"
     case english = "en"
 
-    /// By Accept-Language (RFC 9110 §12.5.4): English only where it is preferred to Spanish.
+    /// By Accept-Language (RFC 9110 §12.5.4): English only where it is preferred to Spanish. `*` stands for whichever of the
+    /// two is not named.
     init(accepting header: String?) {
         var quality: [String: Int] = [:]
         for range in (header ?? "").utf8.prefix(1000).split(separator: UInt8(ascii: ",")) {
@@ -14,7 +15,8 @@ enum Language: String {
                 parts.dropFirst().first { $0.hasPrefix("q=") }.map { Self.thousandths($0.dropFirst(2)) } ?? 1000
             quality[String(primary)] = max(quality[String(primary)] ?? 0, weight)
         }
-        self = (quality["en"] ?? 0) > (quality["es"] ?? quality["*"] ?? 0) ? .english : .spanish
+        let others = quality["*"] ?? 0
+        self = (quality["en"] ?? others) > (quality["es"] ?? others) ? .english : .spanish
     }
 
     /// A qvalue (RFC 9110 §12.4.2) in thousandths; what is none counts as zero.

@@ -53,7 +53,7 @@ struct Problem {
         case .keysUnavailable(let unavailable):
             self.init(
                 status: 503, code: "keys_unavailable", detail: .unavailable,
-                headers: ["retry-after": String(unavailable.retryAfter)])
+                headers: ["retry-after": String(max(1, unavailable.retryAfter))])
         case .storeUnavailable:
             self.init(
                 status: 503, code: "store_unavailable", detail: .unavailable, headers: ["retry-after": "5"])

@@ -21,6 +21,8 @@ package struct Request: Sendable {
         self.context = context
     }
 
+    package var isHead: Bool { method.utf8.elementsEqual("HEAD".utf8) }
+
     /// What the runtime itself says of the request; never read from a header that a client can set.
     package struct Context: Sendable {
         /// The runtime's own name for the request.
@@ -59,7 +61,8 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// The one value of that name. A field that came twice is joined as RFC 9110 §5.3 says, so that no reader sees the first
     /// where another sees the last.
     package subscript(name: String) -> String? {
-        let values = fields.filter { $0.name == name }.map(\.value)
+        let name = name.lowercased()
+        let values = fields.filter { $0.name.utf8.elementsEqual(name.utf8) }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 }

@@ -1,40 +1,43 @@
 internal import Accounts
 
 /// The routes (design §7), and which methods each takes.
-enum Route {
+enum Route: Hashable {
     case signIn
     case refresh
     case logOut
     case account
     case sessions
-    /// One session, by what stands in the path.
-    case session(String)
+    /// One session; nil where the path names none that could be.
+    case session(UUIDv7?)
     case keySet
     case health
 
-    /// A path is compared as a whole: no trailing slash, no other case, no dot segments.
+    private static let fixed: [(path: String, route: Route)] = [
+        ("/auth/apple", .signIn), ("/auth/refresh", .refresh), ("/auth/logout", .logOut), ("/auth/me", .account),
+        ("/auth/sessions", .sessions), ("/.well-known/jwks.json", .keySet), ("/health", .health),
+    ]
+    private static let sessionPrefix = "/auth/sessions/"
+
+    /// A path is compared as a whole and by its bytes: no trailing slash, no other case, no dot segments. (Unicode's
+    /// equality, which `==` is, takes quadratic time on a hostile text.)
     static func find(method: String, path: String) throws(Failure) -> Route {
-        guard let route = Route(path: path) else { throw .notFound }
-        guard route.methods.contains(method) else { throw .methodNotAllowed(allowed: route.methods) }
+        guard let route = Route(path: path.utf8) else { throw .notFound }
+        guard route.methods.contains(where: { $0.utf8.elementsEqual(method.utf8) }) else {
+            throw .methodNotAllowed(allowed: route.methods)
+        }
         return route
     }
 
-    private init?(path: String) {
-        switch path {
-        case "/auth/apple": self = .signIn
-        case "/auth/refresh": self = .refresh
-        case "/auth/logout": self = .logOut
-        case "/auth/me": self = .account
-        case "/auth/sessions": self = .sessions
-        case "/.well-known/jwks.json": self = .keySet
-        case "/health": self = .health
-        default:
-            let prefix = "/auth/sessions/"
-            guard path.hasPrefix(prefix), path.utf8.count > prefix.utf8.count else { return nil }
-            let id = String(path.dropFirst(prefix.count))
-            guard !id.contains("/") else { return nil }
-            self = .session(id)
+    private init?(path: String.UTF8View) {
+        if let entry = Self.fixed.first(where: { $0.path.utf8.elementsEqual(path) }) {
+            self = entry.route
+            return
         }
+        let id = path.dropFirst(Self.sessionPrefix.utf8.count)
+        guard path.starts(with: Self.sessionPrefix.utf8), !id.isEmpty, !id.contains(UInt8(ascii: "/")) else {
+            return nil
+        }
+        self = .session(UUIDv7(String(Substring(id))))
     }
 
     private var methods: [String] {
@@ -48,15 +51,7 @@ enum Route {
 
     /// For the log: the route's own name and never what was asked for.
     var name: String {
-        switch self {
-        case .signIn: "/auth/apple"
-        case .refresh: "/auth/refresh"
-        case .logOut: "/auth/logout"
-        case .account: "/auth/me"
-        case .sessions: "/auth/sessions"
-        case .session: "/auth/sessions/{id}"
-        case .keySet: "/.well-known/jwks.json"
-        case .health: "/health"
-        }
+        if case .session = self { return "\(Self.sessionPrefix){id}" }
+        return Self.fixed.first { $0.route == self }?.path ?? ""
     }
 }

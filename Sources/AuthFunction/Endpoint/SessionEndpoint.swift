@@ -15,9 +15,9 @@ enum SessionEndpoint {
     /// The token of an `Authorization: Bearer` header (RFC 6750 §2.1); nil when there is none.
     static func bearerToken(of request: Request) -> String? {
         guard let header = request.headers["authorization"] else { return nil }
-        let parts = header.split(separator: " ")
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        let parts = header.utf8.split(separator: UInt8(ascii: " "))
+        guard parts.count == 2, parts[0].count == 6, Substring(parts[0]).lowercased() == "bearer" else { return nil }
+        return String(Substring(parts[1]))
     }
 
     static func account(_ account: Account, session: Session) -> Response {

@@ -42,18 +42,24 @@ enum SignInEndpoint {
         }
 
         // draft-ietf-httpapi-idempotency-key-header: a string in quotes; most clients leave the quotes out.
-        let key = idempotencyKey?.filter { $0 != "\"" }
+        let key = idempotencyKey.map { String(decoding: $0.utf8.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self) }
         if let key, !(1...255).contains(key.utf8.count) {
             errors.append(.init("Idempotency-Key", "not_a_string_of_1_to_255_bytes"))
         }
 
-        let name = PersonName.fullName(member("full_name", "fullName"))
-        let email = member("email")?.string.flatMap { Text.cleaned($0, maximumScalars: 320) }
+        // Neither ever fails a login, not even in both spellings.
+        let name = PersonName.fullName(body["full_name"]) ?? PersonName.fullName(body["fullName"])
+        let email = contactEmail(body["email"]?.string ?? "")
 
         guard errors.isEmpty, let deviceInfo else { throw .invalidRequest(errors, concernsToken: concernsToken) }
         return SignIn.Request(
             identityToken: token[...], nonce: nonce, deviceInfo: deviceInfo, fullName: name, email: email,
             idempotencyKey: key)
+    }
+
+    /// Whole or not at all: an address that was cut is another one's.
+    private static func contactEmail(_ text: String) -> String? {
+        text.utf8.count <= 320 ? Text.cleaned(text, maximumScalars: 320) : nil
     }
 
     static func response(to signedIn: SignedIn) -> Response {

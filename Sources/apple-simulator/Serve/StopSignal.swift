@@ -24,7 +24,14 @@ struct StopSignal {
             unsafe write(StopSignal.pipe.writing, &byte, 1)
             errno = before
         }
-        for number in [SIGTERM, SIGINT] { unsafe sigaction(number, &action, nil) }
+        var numbers = sigset_t()
+        unsafe sigemptyset(&numbers)
+        for number in [SIGTERM, SIGINT] {
+            unsafe sigaction(number, &action, nil)
+            unsafe sigaddset(&numbers, number)
+        }
+        // Whoever started this process may have left them blocked, and a mask is inherited.
+        unsafe sigprocmask(SIG_UNBLOCK, &numbers, nil)
         return StopSignal(descriptor: ends[0])
     }
 }

@@ -15,7 +15,7 @@ struct TokenCommand: Command {
         Prints a signed identity token as a native iOS app gets it. Without options: always the same person, no e-mail.
 
           --subject S            sub
-          --audience A           aud, a Bundle ID or Services ID (com.example.app)
+          --audience A           aud, a Bundle ID or Services ID (else APPLE_SIMULATOR_AUDIENCE, else com.example.app)
           --email E              the person shares this address
           --relay                the person hides it: an alias of Hide My Email
           --email-verified V     email_verified; true or false, or "true" in quotes of its own for the older form
@@ -71,7 +71,9 @@ struct TokenCommand: Command {
     private func identityToken(now: Int64) throws(UsageError) -> IdentityToken {
         var token = IdentityToken(issuedAt: try issuedAt(now: now))
         if let subject = options.value("subject") { token.subject = subject }
-        if let audience = options.value("audience") { token.audience = audience }
+        if let audience = options.value("audience") ?? System.environment("APPLE_SIMULATOR_AUDIENCE") {
+            token.audience = audience
+        }
         if let seconds = try options.integer("expires-in", in: -4_000_000_000...4_000_000_000) {
             token.expiresIn = seconds
         }

@@ -1,0 +1,134 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands of the program, and what it does with a configuration that is wrong.
+@Suite struct CommandTests {
+    @Test func helpAndVersionAreGivenAndAnUnknownCommandIsNamedOne() throws {
+        let site = try FunctionSite()
+        #expect(try site.run("--help").text.contains("auth-apple keys rotate"))
+        #expect(try site.run("--version").text.hasPrefix("auth-apple "))
+        for words in [["--helf"], ["keys"], ["keys", "new", "now"], ["lines", "x"], ["store", "drop"]] {
+            let ran = try Ran([Programs.built("auth-apple").path()] + words, environment: site.environment)
+            #expect(ran.status == 64)
+            #expect(ran.output.isEmpty && ran.text.contains("--help"))
+        }
+    }
+
+    @Test func newKeysNeverOverwriteAFileAndAreClosedToOthers() throws {
+        let site = try FunctionSite()
+        let file = try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"])
+        let before = try Data(contentsOf: URL(filePath: file))
+        let ran = try site.run("keys", "new")
+        #expect(ran.status == 73 && ran.text.contains("exists already"))
+        #expect(try Data(contentsOf: URL(filePath: file)) == before)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+        let refused = try site.run("check")
+        #expect(refused.status == 78 && refused.text.contains("AUTH_APPLE_SIGNING_KEYS_FILE"))
+    }
+
+    @Test func showPrintsThePublicSetAndNothingPrivate() throws {
+        let site = try FunctionSite()
+        let ran = try site.run("keys", "show")
+        let json = try #require(JSONSerialization.jsonObject(with: ran.output) as? [String: [[String: String]]])
+        let keys = try #require(json["keys"])
+        #expect(keys.count == 2)
+        for key in keys { #expect(Set(key.keys) == ["kty", "crv", "x", "y", "use", "alg", "kid"]) }
+    }
+
+    @Test func rotationGoesOneStepAndNotBeforeItsTime() throws {
+        let site = try FunctionSite()
+        let first = try site.run("keys", "show").output
+        #expect(try site.run("keys", "rotate").text.contains("Nothing was changed"))
+        #expect(try site.run("keys", "show").output == first)
+        let event = try site.event(token: site.token("--subject", "001.rotation.1"))
+        #expect(try site.send(event).status < 300)
+        #expect(try site.run("keys", "rotate", "--force").text.contains("Rotated"))
+        let keys = try JSONSerialization.jsonObject(with: site.run("keys", "show").output) as? [String: [Any]]
+        #expect(keys?["keys"]?.count == 3)
+        #expect(try site.send(event).status < 300)
+        #expect(try site.run("check").status == 0)
+    }
+
+    @Test func rotationsAtOnceLeaveAWholeFile() throws {
+        let site = try FunctionSite()
+        DispatchQueue.concurrentPerform(iterations: 12) { _ in _ = try? site.run("keys", "rotate", "--force") }
+        let ran = try site.run("check")
+        #expect(ran.status == 0, "\(ran.text)")
+    }
+
+    @Test func checkSaysALineEachAndWhatToDo() throws {
+        let site = try FunctionSite()
+        let good = try site.run("check")
+        #expect(good.status == 0)
+        #expect(good.text.split(separator: "\n").allSatisfy { $0.hasPrefix("ok ") })
+        site.environment["AUTH_APPLE_KEYS_URL"] = "http://127.0.0.1:9/auth/keys"
+        let unreachable = try site.run("check")
+        #expect(unreachable.status == 78)
+        #expect(unreachable.text.contains("AUTH_APPLE_KEYS_URL"))
+    }
+
+    @Test func everyProblemIsNamedAtOnceAndInFunctionModeOnlyToTheLog() throws {
+        let site = try FunctionSite()
+        site.environment["AUTH_APPLE_AUDIENCES"] = nil
+        site.environment["AUTH_APPLE_TOKEN_ISSUER"] = nil
+        site.environment["AUTH_APPLE_LEEWAY_SECONDS"] = "canary"
+        site.environment["AUTH_APPLE_REQUIRE_NONSE"] = "true"
+        let names = ["AUDIENCES", "TOKEN_ISSUER", "LEEWAY_SECONDS", "REQUIRE_NONSE"].map { "AUTH_APPLE_\($0)" }
+        let check = try site.run("check")
+        #expect(check.status == 78)
+        for name in names { #expect(check.text.contains(name)) }
+        #expect(!check.text.contains("canary"))
+
+        let ran = try site.run(input: FunctionSite.event("GET", "/health", body: [:]))
+        #expect(ran.status == 78)
+        let output = String(decoding: ran.output, as: UTF8.self)
+        #expect(output.contains(#""statusCode":500"#))
+        #expect(!output.contains("AUTH_APPLE"))
+        for name in names { #expect(String(decoding: ran.errors, as: UTF8.self).contains(name)) }
+        let lines = try site.run("lines", input: Data("{}\n{}\n".utf8))
+        #expect(lines.status == 78 && lines.output.split(separator: 0x0A).count == 2)
+    }
+
+    @Test func anAbsentStoreSaysWhichBuildHasIt() throws {
+        let site = try FunctionSite()
+        site.environment["AUTH_APPLE_STORE"] = "postgres://localhost/accounts"
+        let ran = try site.run("check")
+        #expect(ran.status == 78 && ran.text.contains("PostgreSQL"))
+        #if !SQLite
+        site.environment["AUTH_APPLE_STORE"] = "sqlite:/tmp/accounts.sqlite"
+        let absent = try site.run("check")
+        #expect(absent.status == 78 && absent.text.contains("SQLite"))
+        #endif
+    }
+
+    /// Whatever comes in, one answer goes out.
+    @Test func noInputCrashesTheProgram() throws {
+        let site = try FunctionSite()
+        site.environment["AUTH_APPLE_STORE"] = "memory:"
+        let good = try site.event(token: site.token("--subject", "001.fuzz.1"))
+        var random = SystemRandomNumberGenerator()
+        var input = Data()
+        var count = 0
+        for round in 0..<2000 {
+            var line = round % 4 == 0 ? Data((0..<40).map { _ in UInt8.random(in: 0...255, using: &random) }) : good
+            for _ in 0..<3 {
+                line[Int.random(in: 0..<line.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            line.replace([0x0A], with: [0x20])
+            input += line + [0x0A]
+            count += 1
+        }
+        let ran = try site.run("lines", input: input)
+        #expect(ran.status == 0)
+        #expect(ran.output.split(separator: 0x0A).count == count)
+        let tooLong = try site.run("lines", input: Data(repeating: 0x20, count: 600_000) + Data("\n{}\n".utf8))
+        let answers = tooLong.output.split(separator: 0x0A)
+        #expect(answers.count == 2)
+        #expect(String(decoding: answers[0], as: UTF8.self).contains(#""statusCode":413"#))
+        #expect(try site.send(Data()).status == 400)
+        #expect(try site.send(Data(repeating: 0x7B, count: 600_000)).status == 413)
+    }
+}
