@@ -1,3 +1,4 @@
+internal import AppleID
 package import JOSE
 
 /// All that is held about a person, as JSON: what they may ask for (GDPR, articles 15 and 20). What could be presented or
