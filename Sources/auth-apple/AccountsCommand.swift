@@ -1,4 +1,5 @@
 internal import Accounts
+internal import AppleID
 internal import AuthFunction
 internal import JOSE
 internal import OpenSSLCrypto

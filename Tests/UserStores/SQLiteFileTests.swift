@@ -67,7 +67,7 @@ import Testing
             #expect(try connection.integer("PRAGMA foreign_keys") == 1)
             #expect(try connection.integer("PRAGMA trusted_schema") == 0)
             #expect(
-                try connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") == 2)
+                try connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") == 5)
             #expect(throws: SQLiteFailure.self) {
                 try connection.insert(login(of: person("nobody")))
             }
@@ -82,6 +82,26 @@ import Testing
             let connection = try open(path)
             let error = #expect(throws: SQLiteFailure.self) { try connection.insert(person("1")) }
             #expect(error == .code(2067), "SQLITE_CONSTRAINT_UNIQUE")
+        }
+    }
+
+    @Test func theAuditIsOnlyAddedTo() throws {
+        try withDatabase { path, store in
+            let made = try store.signIn(person("1")) { login(of: $0) }
+            let before = try store.audit(of: made.account.id)
+            let connection = try open(path)
+            for change in [
+                "UPDATE audit SET event = 'logged_out'", "UPDATE audit SET time = 1", "UPDATE audit SET number = 9",
+                "UPDATE audit SET account_id = zeroblob(16)", "UPDATE audit SET session_id = NULL",
+                "UPDATE audit SET reason = 'x'", "UPDATE audit SET request_id = 'x'",
+                "UPDATE audit SET source_address = '192.0.2.9'",
+                "UPDATE audit SET source_address = NULL, event = 'logged_out'",
+                "INSERT INTO audit SELECT * FROM audit",
+            ] as [StaticString] {
+                #expect(throws: SQLiteFailure.self, "\(change)") { try connection.execute(change) }
+            }
+            #expect(try store.audit(of: made.account.id) == before)
+            #expect(try connection.text("SELECT group_concat(number) FROM audit") == "1,2")
         }
     }
 

@@ -108,6 +108,23 @@ internal import SQLiteShim
         return try statement.step() ? try statement.text(0) : nil
     }
 
+    /// Runs `body` with commits that are whole and in order, but may be lost with the power
+    /// (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL). Never inside a transaction.
+    func withoutSync<Result>(
+        _ body: (borrowing Connection) throws(SQLiteFailure) -> Result
+    ) throws(SQLiteFailure) -> Result {
+        try execute("PRAGMA synchronous = NORMAL")
+        let result: Result
+        do throws(SQLiteFailure) {
+            result = try body(self)
+        } catch {
+            try? execute("PRAGMA synchronous = FULL")
+            throw error
+        }
+        try execute("PRAGMA synchronous = FULL")
+        return result
+    }
+
     /// How many rows the last INSERT, UPDATE or DELETE changed.
     var changes: Int {
         unsafe Int(sqlite3_changes(handle))
