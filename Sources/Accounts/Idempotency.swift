@@ -31,14 +31,15 @@ struct Idempotency {
         return Receipt(name: name, sealed: json.serialized(), expiresAt: now.adding(seconds: Self.seconds))
     }
 
-    func signedIn(from receipt: Receipt) throws(CryptographyError) -> SignedIn {
+    /// Nil when it cannot be opened: the signing key that it was sealed under is gone.
+    func signedIn(from receipt: Receipt) -> SignedIn? {
         guard let json = try? JSON(parsing: receipt.sealed, limits: JSON.Limits(bytes: 65_536)),
             let keyID = json["kid"]?.string, let sealed = json["sealed"]?.string.flatMap({ Base64URL.decode($0) }),
             let key = keys.sessionKey(named: keyID, using: cryptography),
             let opened = cryptography.open(sealed[...], key: sealingKey(from: key), associatedData: name[...]),
             let inner = try? JSON(parsing: opened, limits: JSON.Limits(bytes: 65_536)),
             let signedIn = SignedIn(inner)
-        else { throw CryptographyError("a receipt cannot be opened") }
+        else { return nil }
         return signedIn
     }
 

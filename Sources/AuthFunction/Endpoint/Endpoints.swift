@@ -30,7 +30,7 @@ package struct Endpoints {
         let origin = AuditEntry.Origin(requestID: log.requestID, sourceAddress: address)
         switch route {
         case .signIn:
-            try limiter.count(.signIn, of: address.flatMap { IPAddress($0)?.network } ?? [], at: now)
+            try limiter.count(.signIn, at: now) { address.flatMap { IPAddress($0)?.network } ?? [] }
             return try signIn(request, origin: origin, at: now, log: &log)
         case .keySet:
             return Response(
@@ -67,7 +67,7 @@ package struct Endpoints {
             switch (route, request.method) {
             case (.refresh, _):
                 let token = try SessionEndpoint.refreshToken(from: try request.jsonBody())
-                if let id = RefreshToken(token)?.sessionID { try limiter.count(.refresh, of: id.bytes, at: now) }
+                try limiter.count(.refresh, at: now) { () throws(Failure) in try session(of: token) }
                 let signedIn = try sessions.refresh(token, origin: origin, at: now)
                 log.setSubject(signedIn.account, using: cryptography)
                 return SignInEndpoint.response(to: signedIn)
@@ -104,6 +104,17 @@ package struct Endpoints {
             throw Failure(failure)
         } catch {
             throw .cryptography(reason: "unexpected")
+        }
+    }
+}
+
+extension Endpoints {
+    /// The session that a refresh token of ours belongs to. Ids are no secrets, so they alone do not count.
+    private func session(of token: String) throws(Failure) -> [UInt8]? {
+        do throws(SessionFailure) {
+            return try sessions.session(named: token)?.bytes
+        } catch {
+            throw Failure(error)
         }
     }
 }

@@ -19,10 +19,18 @@ struct IPAddress: Hashable, CustomStringConvertible {
     /// subscriber has at least.
     var network: [UInt8] { bytes.count == 4 ? bytes : Array(bytes[..<8]) }
 
+    /// RFC 5952 §4: the longest run of zeros, the first of several, is `::`, and no other.
     var description: String {
         if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
-        return stride(from: 0, to: 16, by: 2)
-            .map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }.joined(separator: ":")
+        let units = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+        var longest = 0..<0
+        for start in units.indices {
+            let run = start..<(units[start...].firstIndex { $0 != 0 } ?? units.endIndex)
+            if run.count > max(longest.count, 1) { longest = run }
+        }
+        let text = { (units: ArraySlice<UInt16>) in units.map { String($0, radix: 16) }.joined(separator: ":") }
+        guard !longest.isEmpty else { return text(units[...]) }
+        return "\(text(units[..<longest.lowerBound]))::\(text(units[longest.upperBound...]))"
     }
 
     private static func version4(_ text: Substring) -> [UInt8]? {
@@ -51,9 +59,10 @@ struct IPAddress: Hashable, CustomStringConvertible {
                 guard rest.isEmpty, let bytes = version4(group) else { return nil }
                 halves[halves.count - 1] += bytes
             } else {
-                guard (1...4).contains(group.utf8.count), let unit = UInt16(group, radix: 16), group.first != "+" else {
-                    return nil
-                }
+                // Digits alone: Swift also reads a sign.
+                guard (1...4).contains(group.utf8.count), group.allSatisfy(\.isHexDigit),
+                    let unit = UInt16(group, radix: 16)
+                else { return nil }
                 halves[halves.count - 1] += [UInt8(unit >> 8), UInt8(unit & 0xFF)]
             }
             if rest.isEmpty { break }

@@ -35,9 +35,14 @@ package struct RateLimiter {
         self.cryptography = cryptography
     }
 
-    /// Counts an attempt of `identity`, if there is a limit on it, and refuses it past the limit.
-    func count(_ subject: Subject, of identity: [UInt8], at now: UnixTime) throws(Failure) {
-        guard let limit = limits[subject] else { return }
+    /// Counts an attempt, if there is a limit on it, and refuses it past the limit.
+    ///
+    /// - Parameter identity: whose attempt it is, asked for only where there is a limit; nil for nobody's, which is not
+    ///   counted: what a stranger made up must neither use up another's attempts nor fill the store.
+    func count(
+        _ subject: Subject, at now: UnixTime, of identity: () throws(Failure) -> [UInt8]?
+    ) throws(Failure) {
+        guard let limit = limits[subject], let identity = try identity() else { return }
         let start = now.seconds - now.seconds % limit.seconds
         let key = AttemptKey(kind: subject.rawValue, subject: identity, secret: secret, using: cryptography)
         let attempts: Int64

@@ -3,11 +3,11 @@ internal import JOSE
 
 /// `/auth/refresh`, `/auth/logout`, `/auth/sessions` and `/auth/me`: what a client reads and is told about its sessions.
 enum SessionEndpoint {
-    /// The refresh token of a body, under either of its spellings.
+    /// The refresh token of a body, under either of its spellings. Null is absent.
     static func refreshToken(from body: JSON.Object) throws(Failure) -> String {
-        guard let json = body["refresh_token"] ?? body["refreshToken"], json != .null else {
-            throw .invalidRequest([.init("refresh_token", "required")])
-        }
+        let values = ["refresh_token", "refreshToken"].compactMap { body[$0] }.filter { $0 != .null }
+        guard values.count <= 1 else { throw .invalidRequest([.init("refresh_token", "duplicate")]) }
+        guard let json = values.first else { throw .invalidRequest([.init("refresh_token", "required")]) }
         guard let text = json.string else { throw .invalidRequest([.init("refresh_token", "not_a_string")]) }
         return text
     }
