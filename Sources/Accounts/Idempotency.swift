@@ -25,26 +25,26 @@ struct Idempotency {
     func receipt(for signedIn: SignedIn, at now: UnixTime) throws(CryptographyError) -> Receipt {
         let keyID = keys.current.keyID
         let sealed = try cryptography.seal(
-            signedIn.json.serialized()[...], key: try sealingKey(keyID), associatedData: name[...])
+            signedIn.json.serialized()[...], key: sealingKey(from: keys.sessionKey(using: cryptography)),
+            associatedData: name[...])
         let json: JSON = ["kid": .string(keyID), "sealed": .string(Base64URL.encode(sealed))]
         return Receipt(name: name, sealed: json.serialized(), expiresAt: now.adding(seconds: Self.seconds))
     }
 
-    func signedIn(from receipt: Receipt) throws(CryptographyError) -> SignedIn {
+    /// Nil when it cannot be opened: the signing key that it was sealed under is gone.
+    func signedIn(from receipt: Receipt) -> SignedIn? {
         guard let json = try? JSON(parsing: receipt.sealed, limits: JSON.Limits(bytes: 65_536)),
             let keyID = json["kid"]?.string, let sealed = json["sealed"]?.string.flatMap({ Base64URL.decode($0) }),
-            let opened = cryptography.open(sealed[...], key: try sealingKey(keyID), associatedData: name[...]),
+            let key = keys.sessionKey(named: keyID, using: cryptography),
+            let opened = cryptography.open(sealed[...], key: sealingKey(from: key), associatedData: name[...]),
             let inner = try? JSON(parsing: opened, limits: JSON.Limits(bytes: 65_536)),
             let signedIn = SignedIn(inner)
-        else { throw CryptographyError("a receipt cannot be opened") }
+        else { return nil }
         return signedIn
     }
 
-    private func sealingKey(_ keyID: String) throws(CryptographyError) -> SecretBytes {
-        guard let key = keys.sessionKey(named: keyID, using: cryptography) else {
-            throw CryptographyError("the key of a receipt is gone")
-        }
-        return SecretBytes(cryptography.hmacSHA256((Array("receipt ".utf8) + secret)[...], key: key.bytes[...]))
+    private func sealingKey(from key: SecretBytes) -> SecretBytes {
+        SecretBytes(cryptography.hmacSHA256((Array("receipt ".utf8) + secret)[...], key: key.bytes[...]))
     }
 }
 

@@ -40,25 +40,34 @@ package struct RefreshRotation {
     }
 
     private func rotate(_ token: RefreshToken, _ digest: [UInt8], _ session: Session, at now: UnixTime) -> Verdict {
-        let keyID = keys.current.keyID
-        guard let key = keys.sessionKey(named: keyID, using: cryptography) else { return .unknown }
+        let key = keys.sessionKey(using: cryptography)
         let successor = token.successor(key: key, salt: session.refresh.salt, using: cryptography)
         var rotated = session
         rotated.lastUsedAt = now
         rotated.refresh.digest = successor.digest(using: cryptography)
         rotated.refresh.expiresAt = now.adding(seconds: policy.refreshTokenSeconds)
-        rotated.refresh.previous = RefreshState.Previous(digest: digest, rotatedAt: now, keyID: keyID)
+        rotated.refresh.previous = RefreshState.Previous(digest: digest, rotatedAt: now, keyID: keys.current.keyID)
         return .rotated(rotated, successor)
     }
 }
 
 extension SigningKeySet {
-    /// A key of 256 bits for what sessions need, from the secret of the signing key of that name: HMAC under a label, so that
-    /// neither tells anything of the other.
-    package func sessionKey(named keyID: String, using cryptography: any Cryptography) -> SecretBytes? {
-        guard let key = entries.first(where: { $0.key.keyID == keyID })?.key else { return nil }
+    /// A key of 256 bits for what sessions need, from the secret of the signing key that is current.
+    package func sessionKey(using cryptography: any Cryptography) -> SecretBytes {
+        current.sessionKey(using: cryptography)
+    }
+
+    /// The same from the signing key of that name, if it is still there.
+    func sessionKey(named keyID: String, using cryptography: any Cryptography) -> SecretBytes? {
+        entries.first { $0.key.keyID == keyID }?.key.sessionKey(using: cryptography)
+    }
+}
+
+extension SigningKey {
+    /// HMAC under a label, so that neither key tells anything of the other.
+    fileprivate func sessionKey(using cryptography: any Cryptography) -> SecretBytes {
         let label = Array("auth-apple session key 1".utf8)
-        return switch key.privateKey.parts {
+        return switch privateKey.parts {
         case .p256(let d), .rsa(let d, _, _, _, _, _):
             SecretBytes(cryptography.hmacSHA256(label[...], key: d.bytes[...]))
         }

@@ -19,6 +19,18 @@ package struct Sessions {
         self.cryptography = cryptography
     }
 
+    /// The session that a refresh token was made for; nil when there is none, or we did not make the token. Says nothing of
+    /// whether the token is still good.
+    package func session(named text: String) throws(SessionFailure) -> UUIDv7? {
+        guard let token = RefreshToken(text) else { return nil }
+        var found: (Session, Account)?
+        try users.carryingOut { users throws(StoreError) in found = try users.session(token.sessionID) }
+        guard let (session, _) = found, token.isGenuine(salt: session.refresh.salt, using: cryptography) else {
+            return nil
+        }
+        return session.id
+    }
+
     /// New tokens for a refresh token. Every use rotates it; two uses at once, from whatever processes, get the same
     /// successor, because the store lets one of them come first and the other falls into the grace.
     package func refresh(

@@ -93,7 +93,7 @@ package struct SignIn {
             Idempotency(key: $0, identityToken: request.identityToken, keys: keys, cryptography: cryptography)
         }
         var result: Result<SignedIn, any Error> = .failure(SignInFailure.accountDisabled)
-        let outcome = try users.signIn(candidate, receipt: idempotency?.name) { account, isNew in
+        let opening = { (account: Account, isNew: Bool) -> Opening? in
             var audit = isNew ? [AuditEntry(.accountCreated, of: account, origin: origin, at: now)] : []
             guard !account.isDisabled else {
                 audit.append(AuditEntry(.signInRefused, of: account, reason: "disabled", origin: origin, at: now))
@@ -116,8 +116,10 @@ package struct SignIn {
                 return nil
             }
         }
-        if case .repeated(let receipt) = outcome, let idempotency {
-            return try idempotency.signedIn(from: receipt)
+        if case .repeated(let receipt) = try users.signIn(candidate, receipt: idempotency?.name, opening) {
+            if let answer = idempotency?.signedIn(from: receipt) { return answer }
+            // The key that sealed it is gone. Nobody stays outside for that: the request is carried out once more.
+            _ = try users.signIn(candidate, receipt: nil, opening)
         }
         return try result.get()
     }

@@ -25,12 +25,19 @@ struct Program {
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
         case ["store", "purge"]: return StoreCommand.purge()
+        case let words where words.count == 3 && words[0] == "accounts":
+            guard let action = AccountsCommand.Action(rawValue: words[1]) else { return unknownCommand() }
+            return AccountsCommand.run(action, id: words[2])
         case ["--version"]: return say("auth-apple \(Self.version)")
         case ["--help"], ["-h"], ["help"]: return say(Self.help)
         default:
-            Descriptor.printError("auth-apple: no such command; auth-apple --help lists them")
-            return ExitStatus.usage
+            return unknownCommand()
         }
+    }
+
+    private func unknownCommand() -> Int32 {
+        Descriptor.printError("auth-apple: no such command; auth-apple --help lists them")
+        return ExitStatus.usage
     }
 
     private func say(_ text: String) -> Int32 {
@@ -51,10 +58,14 @@ struct Program {
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
           auth-apple store purge     remove sessions that have expired
+          auth-apple accounts show|sessions|export ID
+                                     an account, its sessions, or all that is held about the person as JSON
+          auth-apple accounts disable|enable|delete ID
+                                     end its sessions and refuse it, take it back, or forget it
           auth-apple --version
 
         It is configured by environment variables AUTH_APPLE_…; README.md has the table.
-        Exit status: 0 done, 64 no such command, 73 a file cannot be made, 75 try again later, 78 not configured.
+        Exit status: 0 done, 64 no such command, 66 no such account, 73 a file cannot be made, 75 try again later, 78 not configured.
         """
 }
 
@@ -62,6 +73,7 @@ struct Program {
 enum ExitStatus {
     static let success: Int32 = 0
     static let usage: Int32 = 64
+    static let noInput: Int32 = 66
     static let software: Int32 = 70
     static let cannotCreate: Int32 = 73
     static let tryLater: Int32 = 75

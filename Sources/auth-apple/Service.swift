@@ -73,21 +73,43 @@ struct Rooms {
             throw Configuration.Refusal(
                 problems: [ConfigurationProblem("AUTH_APPLE_KEY_CACHE", "names no file", remedy: "set it to a path")])
         }
-        let issuer = TokenIssuer(
-            issuer: configuration.tokenIssuer, audience: configuration.tokenAudience,
-            accessTokenSeconds: configuration.accessTokenSeconds,
-            refreshTokenSeconds: configuration.refreshTokenSeconds, signingKey: configuration.signingKeys.current,
-            cryptography: cryptography)
-        let signIn = SignIn(
-            verifier: AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography), keys: keyCache,
-            users: store, issuer: issuer, cryptography: cryptography)
         self.configuration = configuration
         self.cryptography = cryptography
         self.keyCache = keyCache
         self.store = store
         function = AuthFunction(
-            signIn: signIn, publicKeys: configuration.signingKeys.publicKeys, cryptography: cryptography,
-            clock: System.clock, keyLookup: { KeyLookup(keyCache.takeReport()) })
+            endpoints: Endpoints(configuration, appleKeys: keyCache, store: store, cryptography: cryptography),
+            cryptography: cryptography, clock: System.clock, keyLookup: { KeyLookup(keyCache.takeReport()) })
+    }
+}
+
+extension Endpoints {
+    /// The use cases under one configuration.
+    init(
+        _ configuration: Configuration, appleKeys: any AppleKeySource, store: any UserStore,
+        cryptography: any Cryptography
+    ) {
+        let keys = configuration.signingKeys
+        let issuer = TokenIssuer(
+            issuer: configuration.tokenIssuer, audience: configuration.tokenAudience,
+            accessTokenSeconds: configuration.accessTokenSeconds, signingKey: keys.current, cryptography: cryptography)
+        let signIn = SignIn(
+            verifier: AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography),
+            appleKeys: appleKeys, users: store, issuer: issuer, policy: configuration.sessionPolicy, keys: keys,
+            cryptography: cryptography)
+        let sessions = Sessions(
+            users: store, issuer: issuer,
+            rotation: RefreshRotation(policy: configuration.sessionPolicy, keys: keys, cryptography: cryptography),
+            verifier: AccessTokenVerifier(
+                issuer: configuration.tokenIssuer, audience: configuration.tokenAudience, keys: keys.publicKeys,
+                cryptography: cryptography),
+            cryptography: cryptography)
+        let limiter = RateLimiter(
+            limits: configuration.rateLimits, counter: store, secret: keys.sessionKey(using: cryptography),
+            cryptography: cryptography)
+        self.init(
+            signIn: signIn, sessions: sessions, limiter: limiter, trustedProxies: configuration.trustedProxies,
+            publicKeys: keys.publicKeys, cryptography: cryptography)
     }
 }
 

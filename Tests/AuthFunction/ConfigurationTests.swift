@@ -62,7 +62,11 @@ struct ConfigurationTests {
         #expect(configuration.tokenIssuer == "https://api.finnova.example")
         #expect(configuration.tokenAudience == "finnova-api")
         #expect(configuration.accessTokenSeconds == 900)
-        #expect(configuration.refreshTokenSeconds == 2_592_000)
+        #expect(configuration.sessionPolicy.refreshTokenSeconds == 2_592_000)
+        #expect(configuration.sessionPolicy.sessionSeconds == 31_536_000)
+        #expect(configuration.sessionPolicy.graceSeconds == 10)
+        #expect(configuration.rateLimits.isEmpty)
+        #expect(configuration.trustedProxies == 0)
         #expect(configuration.basePath.isEmpty)
         #expect(configuration.signingKeys.current.keyID == "one")
     }
@@ -73,6 +77,8 @@ struct ConfigurationTests {
             "LEEWAY_SECONDS": "0", "MAX_TOKEN_AGE_SECONDS": "600", "REQUIRE_NONCE": "true",
             "KEYS_URL": "http://127.0.0.1:8080/keys", "CA_BUNDLE": "/etc/ca.pem", "KEY_CACHE": "/var/cache/k.json",
             "STORE": "memory:", "ACCESS_TOKEN_SECONDS": "60", "REFRESH_TOKEN_SECONDS": "3600", "BASE_PATH": "/v1/prod",
+            "SESSION_SECONDS": "7200", "REFRESH_GRACE_SECONDS": "0", "RATE_LIMITS": "sign-in=30/60",
+            "TRUSTED_PROXIES": "2",
         ]).read()
         #expect(configuration.mode == .development)
         #expect(configuration.policy.audiences == ["com.finnova.app", "com.finnova.web"])
@@ -85,8 +91,20 @@ struct ConfigurationTests {
         #expect(configuration.keyCachePath == "/var/cache/k.json")
         #expect(configuration.storeURL == "memory:")
         #expect(configuration.accessTokenSeconds == 60)
-        #expect(configuration.refreshTokenSeconds == 3600)
+        #expect(configuration.sessionPolicy.refreshTokenSeconds == 3600)
+        #expect(configuration.sessionPolicy.sessionSeconds == 7200)
+        #expect(configuration.sessionPolicy.graceSeconds == 0)
+        #expect(configuration.rateLimits == [.signIn: RateLimit(attempts: 30, seconds: 60)])
+        #expect(configuration.trustedProxies == 2)
         #expect(configuration.basePath == "/v1/prod")
+    }
+
+    @Test func `Limits are off, or set each for itself`() throws {
+        #expect(try Setting(["RATE_LIMITS": "off"]).read().rateLimits.isEmpty)
+        #expect(
+            try Setting(["RATE_LIMITS": "refresh=1/86400,sign-in=1000000/1"]).read().rateLimits == [
+                .refresh: RateLimit(attempts: 1, seconds: 86_400), .signIn: RateLimit(attempts: 1_000_000, seconds: 1),
+            ])
     }
 
     @Test func `The folders of the system are taken when they are absolute, and no others`() throws {
@@ -112,7 +130,8 @@ struct ConfigurationTests {
 
     static let bounds: [(String, ClosedRange<Int64>)] = [
         ("LEEWAY_SECONDS", 0...300), ("MAX_TOKEN_AGE_SECONDS", 60...604_800), ("ACCESS_TOKEN_SECONDS", 60...86_400),
-        ("REFRESH_TOKEN_SECONDS", 3600...31_536_000),
+        ("REFRESH_TOKEN_SECONDS", 3600...31_536_000), ("SESSION_SECONDS", 3600...315_360_000),
+        ("REFRESH_GRACE_SECONDS", 0...60), ("TRUSTED_PROXIES", 0...10),
     ]
 
     @Test(arguments: bounds.indices)
@@ -145,6 +164,17 @@ struct ConfigurationTests {
             ]
         ),
         ("BASE_PATH", ["prod", "/", "/prod/", "prod/", "/a?b"]), ("STORE", ["memory:", "Memory:", "MEMORY:x"]),
+        (
+            "RATE_LIMITS",
+            [
+                "on", "OFF", "sign-in", "sign-in=", "sign-in=30", "sign-in=30/", "sign-in=/60", "sign-in=30/60,",
+                "sign-in=30/60,sign-in=40/60", "signin=30/60", "Sign-In=30/60", "login=30/60", "sign-in=0/60",
+                "sign-in=30/0", "sign-in=-1/60", "sign-in=1000001/60", "sign-in=30/86401",
+                "sign-in=30/60/60",
+                "sign-in=30/60=1", " sign-in=30/60", "sign-in=30/60, refresh=1/1", "=30/60", ",", "sign-in=1e3/60",
+                "sign-in=99999999999999999999/60",
+            ]
+        ),
         ("SIGNING_KEYS", ["x", "{}", "[]", "{\"keys\":[]}"]),
     ]
 
@@ -223,6 +253,7 @@ struct ConfigurationFileTests {
         "MAX_TOKEN_AGE_SECONDS": "700", "REQUIRE_NONCE": "true", "KEYS_URL": "https://a/b", "CA_BUNDLE": "/a",
         "KEY_CACHE": "/b", "STORE": "sqlite:/c", "TOKEN_ISSUER": "i", "TOKEN_AUDIENCE": "a",
         "ACCESS_TOKEN_SECONDS": "70", "REFRESH_TOKEN_SECONDS": "7000", "BASE_PATH": "/d", "SIGNING_KEYS": Setting.keys,
+        "SESSION_SECONDS": "8000", "REFRESH_GRACE_SECONDS": "9", "RATE_LIMITS": "off", "TRUSTED_PROXIES": "1",
     ]
 
     @Test func `Every variable may come from a file, whose last line feed is not part of it`() throws {
@@ -241,7 +272,7 @@ struct ConfigurationFileTests {
         #expect(configuration.keysURL == "https://a/b")
         #expect(configuration.storeURL == "sqlite:/c")
         #expect(configuration.basePath == "/d")
-        #expect(configuration.refreshTokenSeconds == 7000)
+        #expect(configuration.sessionPolicy.refreshTokenSeconds == 7000)
         #expect(configuration.signingKeys.current.keyID == "one")
     }
 
@@ -277,7 +308,9 @@ struct ConfigurationFileTests {
             Setting(["STORE": "postgres://user:CANARY@host/db", "STORE_FILE": "/CANARY"]),
             Setting(["STORE": "memory:CANARY"]), Setting(["KEYS_URL": "https://user:CANARY@host"]),
             Setting(["AUDIENCES": "CANARY,"]), Setting(["MODE": "CANARY"]), Setting(["REQUIRE_NONCE": "CANARY"]),
-            Setting(["LEEWAY_SECONDS": "CANARY"]), Setting(["BASE_PATH": "CANARY"]), Setting(["UNKNOWN": "CANARY"]),
+            Setting(["LEEWAY_SECONDS": "CANARY"]), Setting(["BASE_PATH": "CANARY"]),
+            Setting(["RATE_LIMITS": "CANARY=1/1"]),
+            Setting(["TRUSTED_PROXIES": "CANARY"]), Setting(["UNKNOWN": "CANARY"]),
             Setting().with { $0.extraEntries = ["AUTH_APPLE_STORE=CANARY", "AUTH_APPLE_STORE=CANARY"] },
         ]
         for setting in settings {

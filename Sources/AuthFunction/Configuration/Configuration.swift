@@ -21,7 +21,10 @@ package struct Configuration: Sendable {
     package let tokenIssuer: String
     package let tokenAudience: String
     package let accessTokenSeconds: Int64
-    package let refreshTokenSeconds: Int64
+    package let sessionPolicy: SessionPolicy
+    /// What is limited, and how; empty for no limits.
+    package let rateLimits: [RateLimiter.Subject: RateLimit]
+    package let trustedProxies: Int
     package let basePath: String
 
     /// The problems that keep the program from serving, all of them at once.
@@ -55,7 +58,12 @@ package struct Configuration: Sendable {
         let tokenAudience = reader.required(
             "TOKEN_AUDIENCE", remedy: "set it to the name of your API, the aud of your tokens")
         let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
-        let refreshTokenSeconds = reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000)
+        let sessionPolicy = SessionPolicy(
+            refreshTokenSeconds: reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000),
+            sessionSeconds: reader.number("SESSION_SECONDS", 3600...315_360_000, default: 31_536_000),
+            graceSeconds: reader.number("REFRESH_GRACE_SECONDS", 0...60, default: 10))
+        let rateLimits = reader.rateLimits()
+        let trustedProxies = Int(reader.number("TRUSTED_PROXIES", 0...10, default: 0))
         let basePath = reader.basePath()
         let signingKeys = reader.signingKeys(using: cryptography)
         reader.environment.reportUnknown()
@@ -72,7 +80,9 @@ package struct Configuration: Sendable {
         self.tokenIssuer = tokenIssuer
         self.tokenAudience = tokenAudience
         self.accessTokenSeconds = accessTokenSeconds
-        self.refreshTokenSeconds = refreshTokenSeconds
+        self.sessionPolicy = sessionPolicy
+        self.rateLimits = rateLimits
+        self.trustedProxies = trustedProxies
         self.basePath = basePath
     }
 }
