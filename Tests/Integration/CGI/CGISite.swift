@@ -99,9 +99,12 @@ struct Installed {
     static let package = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
     private init() throws {
-        // Always the same place, so that nothing piles up.
-        folder = FileManager.default.temporaryDirectory.appending(path: "auth-apple-cgi-program-\(geteuid())")
-        try? FileManager.default.removeItem(at: folder)
+        folder = FileManager.default.temporaryDirectory.appending(path: "auth-apple-cgi-program-\(getpid())")
+        // Other runs of the tests may be at work on the same machine; this one's files go when it ends.
+        atexit {
+            let name = "auth-apple-cgi-program-\(getpid())"
+            try? FileManager.default.removeItem(at: FileManager.default.temporaryDirectory.appending(path: name))
+        }
         try CGISite.makeFolder(folder, 0o755)
         let release = ProcessInfo.processInfo.environment["AUTH_APPLE_RELEASE_BINARY"].map { URL(filePath: $0) }
         for name in ["auth-apple", "apple-simulator"] {
