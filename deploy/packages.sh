@@ -24,7 +24,7 @@ for purpose in "$@"; do
     sqlite) wanted="$wanted libsqlite3-dev" ;;
     postgresql) wanted="$wanted libpq-dev" ;;
     # PyJWT and the openssl and sqlite3 commands are the third parties that the tests hold this project's words against.
-    test) wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt sqlite3" ;;
+    test) wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv sqlite3" ;;
     --help | -h) usage; exit 0 ;;
     *) echo "packages.sh: no purpose '$purpose'; there are core, sqlite, postgresql and test" >&2; exit 64 ;;
     esac

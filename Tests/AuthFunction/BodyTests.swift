@@ -29,7 +29,7 @@ struct BodyTests {
         ]
         #expect(event.serialized().count > 6 * 65_536)
         #expect(try doorway.answer(event: event.serialized()).code == "invalid_request")
-        let spaces = [UInt8](repeating: 0x20, count: PlainEvent.maximumSize)
+        let spaces = [UInt8](repeating: 0x20, count: Event.maximumSize)
         #expect(try doorway.answer(event: spaces).status == 400)
         #expect(try doorway.answer(event: spaces + [0x20]).status == 413)
     }

@@ -48,7 +48,7 @@ final class Doorway {
     }
 
     func answer(event: [UInt8]) throws -> Answer {
-        try answer(to: PlainEvent.request(from: event[...], basePath: basePath))
+        try answer(to: Event(event[...], basePath: basePath).request)
     }
 
     func answer(to request: Result<Request, Failure>) throws -> Answer {
@@ -95,7 +95,7 @@ struct Answer {
     let eventText: String
 
     init(_ exchange: Exchange) throws {
-        let bytes = PlainEvent.bytes(of: exchange.response)
+        let bytes = Event(.notFound).bytes(of: exchange.response)
         guard bytes.last == 0x0A, bytes.count(where: { $0 == 0x0A }) == 1 else { throw Malformed() }
         let event = try JSON(parsing: bytes, limits: JSON.Limits(bytes: 1 << 20))
         guard let status = event["statusCode"]?.integer, let headers = event["headers"]?.object,

@@ -62,7 +62,7 @@ struct PlainEventTests {
             "method": "POST", "path": "/stage/auth/apple?a=1&b=2?", "headers": ["X-One": "1", "x-one": "2"],
             "body": "ñ\n",
         ]
-        let request = try PlainEvent.request(from: event.serialized()[...], basePath: "/stage").get()
+        let request = try Event(event.serialized()[...], basePath: "/stage").request.get()
         #expect(request.method == "POST")
         #expect(request.path == "/auth/apple")
         #expect(request.query == "a=1&b=2?")
@@ -80,7 +80,7 @@ struct PlainEventTests {
     ])
     func `A base path is a prefix of whole segments`(_ basePath: String, _ target: String, _ path: String) throws {
         let event: JSON = ["method": "GET", "path": .string(target)]
-        #expect(try PlainEvent.request(from: event.serialized()[...], basePath: basePath).get().path == path)
+        #expect(try Event(event.serialized()[...], basePath: basePath).request.get().path == path)
     }
 
     @Test func `A client names no request, no address and no agent of the runtime's`() throws {
@@ -200,7 +200,7 @@ struct HostileEventTests {
     func `No part of an event takes more time than its length is worth`(_ index: Int) throws {
         let (name, event) = Self.heavy[index]
         let bytes = event.serialized()
-        #expect(bytes.count < PlainEvent.maximumSize)
+        #expect(bytes.count < Event.maximumSize)
         let doorway = Doorway(basePath: "/stage")
         var status = 0
         let duration = try ContinuousClock().measure { status = try doorway.answer(event: bytes).status }
