@@ -52,6 +52,22 @@ deploy/packages.sh core sqlite test
 swift --version 2>&1 | head -n 1
 end
 
+# What needs them is skipped without them, and says so.
+begin "Tools"
+tools=0
+Tests/tools.sh || tools=$?
+[ $tools -eq 0 ] || [ $tools -eq 69 ] || exit $tools
+end
+
+begin "Templates"
+if [ $tools -eq 0 ]; then
+    .build/tools/bin/cfn-lint --non-zero-exit-code informational deploy/lambda/template.yaml
+    echo "deploy/lambda/template.yaml: cfn-lint has nothing to say"
+else
+    echo "deploy/lambda/template.yaml: not checked, as cfn-lint cannot be had"
+fi
+end
+
 begin "Format"
 swift format lint --strict --recursive --parallel Sources Tests Package.swift
 end

@@ -93,7 +93,10 @@ struct LambdaEmulatorTests {
     @Test func theFunctionEndsWithTheEmulator() throws {
         let trial = try TrialFunction()
         let bootstrap = trial.folder.appending(path: "bootstrap")
-        try LambdaEmulator.run(trial) { _ = try $0.invoke(gatewayEvent("GET", "/health")) }
+        try LambdaEmulator.run(trial) { emulator in
+            _ = try emulator.invoke(gatewayEvent("GET", "/health"))
+            #expect(LambdaEmulator.runs(bootstrap.path))
+        }
         var left = true
         for _ in 0..<100 where left {
             usleep(50_000)
@@ -115,8 +118,7 @@ final class LambdaEmulator {
     }
 
     /// Where Tests/tools.sh puts them.
-    private static let tools = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../.build/tools").standardizedFileURL.path
+    private static let tools = Programs.packageRoot.appending(path: ".build/tools").path()
 
     static var isInstalled: Bool { FileManager.default.fileExists(atPath: tools + "/pins") }
 
@@ -128,17 +130,21 @@ final class LambdaEmulator {
 
     var log: String { (try? String(contentsOf: logFile, encoding: .utf8)) ?? "" }
 
-    static func run<Result>(_ trial: TrialFunction, _ body: (LambdaEmulator) throws -> Result) throws -> Result {
-        let emulator = try LambdaEmulator(trial)
+    /// With the function's own program where no other is named.
+    static func run<Result>(
+        _ trial: TrialFunction, bootstrap: URL? = nil, _ body: (LambdaEmulator) throws -> Result
+    ) throws -> Result {
+        let emulator = try LambdaEmulator(trial, bootstrap)
         defer { emulator.stop() }
         return try body(emulator)
     }
 
-    private init(_ trial: TrialFunction) throws {
+    private init(_ trial: TrialFunction, _ program: URL?) throws {
         logFile = trial.folder.appending(path: "emulator.log")
-        let bootstrap = trial.folder.appending(path: "bootstrap")
-        if !FileManager.default.fileExists(atPath: bootstrap.path) {
-            try FileManager.default.createSymbolicLink(at: bootstrap, withDestinationURL: TrialFunction.executable)
+        let bootstrap = program ?? trial.folder.appending(path: "bootstrap")
+        if program == nil {
+            try FileManager.default.createSymbolicLink(
+                at: bootstrap, withDestinationURL: Programs.built("auth-apple"))
         }
         process.executableURL = URL(fileURLWithPath: Self.tools + "/bin/python")
         process.arguments = [RuntimeAPIServer.script("LambdaEmulator.py"), bootstrap.path, logFile.path]
@@ -151,7 +157,7 @@ final class LambdaEmulator {
     }
 
     private func stop() {
-        try? input.fileHandleForWriting.close()
+        try? input.fileHandleForWriting.write(contentsOf: Data("end\n".utf8))
         process.waitUntilExit()
     }
 
@@ -167,23 +173,15 @@ final class LambdaEmulator {
         _ gateway: String, _ method: String, _ path: String, _ headers: [String: String], _ body: String?
     ) throws -> Answer {
         let port = try #require(ports[gateway])
-        let curl = Process()
-        let output = Pipe()
-        let input = Pipe()
-        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         var arguments = ["curl", "--silent", "--noproxy", "*", "--max-time", "20", "--include", "--request", method]
         if method == "HEAD" { arguments.append("--head") }
         if body != nil { arguments += ["--data-binary", "@-"] }
         for (name, value) in headers { arguments += ["--header", "\(name): \(value)"] }
-        curl.arguments = arguments + ["--header", "Expect:", "http://127.0.0.1:\(port)\(path)"]
-        curl.standardInput = input
-        curl.standardOutput = output
-        try curl.run()
-        input.fileHandleForWriting.write(Data((body ?? "").utf8))
-        try input.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        curl.waitUntilExit()
-        try #require(curl.terminationStatus == 0, "curl: exit \(curl.terminationStatus)")
+        arguments += ["--header", "Expect:", "http://127.0.0.1:\(port)\(path)"]
+        let curl = try Ran(
+            ["/usr/bin/env"] + arguments, environment: ["PATH": "/usr/bin:/bin"], input: Data((body ?? "").utf8))
+        try #require(curl.status == 0, "curl: exit \(curl.status)")
+        let text = String(decoding: curl.output, as: UTF8.self)
         let end = try #require(text.range(of: "\r\n\r\n"))
         let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
         var fields: [String: String] = [:]

@@ -171,7 +171,6 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
     func anAddressThatIsNoneNeverHangs(authority: String) throws {
         let trial = try TrialFunction()
         let running = try trial.start(adding: ["AWS_LAMBDA_RUNTIME_API": authority])
-        try running.input.close()
         // An empty one is unset: then the end of input is an event that is none.
         #expect(running.end(within: 5) == (authority.isEmpty ? 0 : 70))
     }
@@ -342,7 +341,7 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
                     .event(gatewayEvent("POST", "/auth/apple", body: TrialFunction.signInBody("001.stale"))))
                 let calls = try server.calls(posts: 1, nexts: 2)
                 try #require(calls.map(\.method) == ["GET", "POST", "GET"])
-                #expect(try status(calls[1]) == 200)
+                #expect([200, 201].contains(try status(calls[1])))
                 #expect(calls[1].time - calls[0].time < 1.2)
                 #expect(calls[2].time - calls[1].time > 1.2)
                 #expect(try apple.requests().count == 2)

@@ -10,14 +10,10 @@ import Testing
     private func call(
         _ trial: TrialFunction, _ mode: String, _ event: String, _ options: [String] = []
     ) throws -> (status: Int64?, type: String?, body: String, log: String) {
-        let watchdog = try RunningFunction(
-            URL(fileURLWithPath: "/usr/bin/env"),
-            ["python3", RuntimeAPIServer.script("Watchdog.py"), mode] + options + [TrialFunction.executable.path],
-            trial.environment, logFile: trial.folder.appending(path: "watchdog-log"))
-        watchdog.input.write(Data(event.utf8))
-        try watchdog.input.close()
-        let answer = try JSON(text: String(decoding: watchdog.output.readDataToEndOfFile(), as: UTF8.self))
-        _ = watchdog.end()
+        let watchdog = try trial.run(
+            [mode] + options + [Programs.built("auth-apple").path()],
+            program: ["/usr/bin/env", "python3", RuntimeAPIServer.script("Watchdog.py")], input: event)
+        let answer = try JSON(text: watchdog.output.trimmingCharacters(in: .newlines))
         return (answer["status"]?.integer, answer["type"]?.string, answer["body"]?.string ?? "", watchdog.log)
     }
 
@@ -79,5 +75,26 @@ import Testing
         let answer = try call(trial, mode, plainEvent("{}"))
         #expect(answer.status == 500)
         #expect(!answer.body.contains("AUTH_APPLE"))
+    }
+
+    /// OpenFaaS mounts secrets readable to all: as a file they are refused, by the function's script they are taken.
+    @Test func theSecretIsTakenAsItIsMounted() throws {
+        let trial = try TrialFunction()
+        let secret = trial.folder.appending(path: "mounted")
+        try FileManager.default.copyItem(at: trial.folder.appending(path: "signing-keys.json"), to: secret)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret.path)
+        let event = #"{"method":"GET","path":"/health"}"#
+
+        trial.environment["AUTH_APPLE_SIGNING_KEYS_FILE"] = secret.path
+        #expect(try trial.run(input: event).status == 78)
+
+        trial.environment["AUTH_APPLE_SIGNING_KEYS_FILE"] = nil
+        trial.environment["SIGNING_KEYS_SECRET"] = secret.path
+        let programs = try Programs.built("auth-apple").deletingLastPathComponent().path()
+        trial.environment["PATH"] = "\(programs):/usr/bin:/bin"
+        let script = Programs.packageRoot.appending(path: "deploy/openfaas/function.sh").path()
+        let answer = try trial.run(program: [script], input: event)
+        #expect(answer.status == 0)
+        #expect(try JSON(text: String(answer.output.dropLast()))["statusCode"] == .integer(200))
     }
 }

@@ -11,16 +11,12 @@ import Testing
     ) throws -> (status: Int32, results: [JSON], log: String) {
         let trial = try TrialFunction()
         change(trial)
-        let log = trial.folder.appending(path: "proxy-log")
-        let proxy = try RunningFunction(
-            URL(fileURLWithPath: "/usr/bin/env"),
-            ["python3", RuntimeAPIServer.script("ActionLoopProxy.py"), TrialFunction.executable.path],
-            trial.environment.merging(extra) { $1 }, logFile: log)
-        proxy.input.write(Data(lines.map { $0 + "\n" }.joined().utf8))
-        try proxy.input.close()
-        let output = String(decoding: proxy.output.readDataToEndOfFile(), as: UTF8.self)
-        let results = try output.split(separator: "\n").map { try JSON(text: String($0)) }
-        return (proxy.end(), results, proxy.log)
+        let proxy = try trial.run(
+            [Programs.built("auth-apple").path()],
+            program: ["/usr/bin/env", "python3", RuntimeAPIServer.script("ActionLoopProxy.py")],
+            input: lines.map { $0 + "\n" }.joined(), adding: extra)
+        let results = try proxy.output.split(separator: "\n").map { try JSON(text: String($0)) }
+        return (proxy.status, results, proxy.log)
     }
 
     private func activation(_ value: String) -> String {
@@ -101,16 +97,10 @@ import Testing
     /// By hand there is no descriptor 3: that is said, and nothing hangs.
     @Test func withoutDescriptor3TheProgramEnds() throws {
         let trial = try TrialFunction()
-        let result = Process()
-        let errors = Pipe()
-        result.executableURL = URL(fileURLWithPath: "/bin/sh")
-        result.arguments = ["-c", "exec \"$0\" 3>&- </dev/null", TrialFunction.executable.path]
-        result.environment = trial.environment.merging(["__OW_WAIT_FOR_ACK": "1"]) { $1 }
-        result.standardError = errors
-        try result.run()
-        let log = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        result.waitUntilExit()
-        #expect(result.terminationStatus == 70)
-        #expect(log.contains("descriptor 3"))
+        let result = try trial.run(
+            [Programs.built("auth-apple").path()], program: ["/bin/sh", "-c", #"exec "$0" 3>&-"#],
+            adding: ["__OW_WAIT_FOR_ACK": "1"])
+        #expect(result.status == 70)
+        #expect(result.log.contains("descriptor 3"))
     }
 }

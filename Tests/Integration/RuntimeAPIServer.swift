@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// `Tests/Runtimes/RuntimeAPIServer.py`, which plays AWS Lambda after a script. Ends with its scope.
 final class RuntimeAPIServer {
@@ -54,12 +55,12 @@ final class RuntimeAPIServer {
     }
 
     static func script(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../Runtimes/\(name)")
-            .standardizedFileURL.path
+        Programs.packageRoot.appending(path: "Tests/Runtimes/\(name)").path()
     }
 
     private func stop() {
-        try? input.fileHandleForWriting.close()
+        // Said, and not only shown by the end of input: a child of another test may still hold the other end.
+        try? input.fileHandleForWriting.write(contentsOf: Data("{\"end\":true}\n".utf8))
         process.waitUntilExit()
     }
 

@@ -24,6 +24,9 @@ final class TrialFunction {
             "AUTH_APPLE_TOKEN_ISSUER": "https://auth.example.com",
             "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com",
         ]
+        #if !SQLite
+        environment["AUTH_APPLE_STORE"] = "memory:"
+        #endif
         let made = try run(["keys", "new"])
         try #require(made.status == 0, "\(made.log)")
     }
@@ -32,15 +35,6 @@ final class TrialFunction {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Beside the bundle of the tests, where `swift build` puts every product.
-    static let executable: URL = {
-        let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let own = URL(
-            fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/")
-        let places = [bundle, own.deletingLastPathComponent()].map { $0.appendingPathComponent("auth-apple") }
-        return places.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? places[0]
-    }()
-
     /// The body of a sign-in that is good now.
     static func signInBody(_ subject: String, _ change: (TokenForge) -> TokenForge = { $0 }) -> String {
         let now = UnixTime(seconds: Int64(Date().timeIntervalSince1970))
@@ -48,72 +42,48 @@ final class TrialFunction {
         return #"{"identity_token":"\#(token)","deviceInfo":{"platform":"iOS"},"full_name":"Ana Ruiz"}"#
     }
 
-    /// Runs to the end.
+    /// Runs to the end: the function itself, or another program in its environment.
     func run(
-        _ arguments: [String] = [], input: String = "", adding extra: [String: String] = [:]
+        _ arguments: [String] = [], program: [String]? = nil, input: String = "", adding extra: [String: String] = [:]
     ) throws -> (status: Int32, output: String, log: String) {
-        let running = try start(arguments, adding: extra)
-        running.input.write(Data(input.utf8))
-        try running.input.close()
-        let output = String(decoding: running.output.readDataToEndOfFile(), as: UTF8.self)
-        return (running.end(), output, running.log)
+        let command = try program ?? [Programs.built("auth-apple").path()]
+        let ran = try Ran(
+            command + arguments, environment: environment.merging(extra) { $1 }, input: Data(input.utf8))
+        return (ran.status, String(decoding: ran.output, as: UTF8.self), String(decoding: ran.errors, as: UTF8.self))
     }
 
-    func start(_ arguments: [String] = [], adding extra: [String: String] = [:]) throws -> RunningFunction {
+    /// Starts the function where a runtime drives it: with nothing on standard input.
+    func start(adding extra: [String: String] = [:]) throws -> RunningFunction {
         try RunningFunction(
-            Self.executable, arguments, environment.merging(extra) { $1 },
-            logFile: folder.appending(path: "log-\(UUID().uuidString)"))
+            environment: environment.merging(extra) { $1 }, logFile: folder.appending(path: "log-\(UUID().uuidString)"))
     }
 }
 
-/// A process, killed at the end of its scope if it still runs.
+/// The function while it runs, killed at the end of its scope.
 final class RunningFunction {
-    private let process = Process()
-    private let inputPipe = Pipe()
-    private let outputPipe = Pipe()
+    private let process: ChildProcess
     private let logFile: URL
 
-    var input: FileHandle { inputPipe.fileHandleForWriting }
-    var output: FileHandle { outputPipe.fileHandleForReading }
-    var isRunning: Bool { process.isRunning }
+    var isRunning: Bool { !process.hasEnded }
     var log: String { (try? String(contentsOf: logFile, encoding: .utf8)) ?? "" }
 
-    init(_ executable: URL, _ arguments: [String], _ environment: [String: String], logFile: URL) throws {
+    init(environment: [String: String], logFile: URL) throws {
         self.logFile = logFile
-        try Data().write(to: logFile)
-        process.executableURL = executable
-        process.arguments = arguments
-        process.environment = environment
-        process.standardInput = inputPipe
-        process.standardOutput = outputPipe
-        process.standardError = try FileHandle(forWritingTo: logFile)
-        // A program that ends early must not take the tests with it.
-        signal(SIGPIPE, SIG_IGN)
-        try process.run()
+        process = try ChildProcess(Programs.built("auth-apple"), environment: environment, errors: logFile)
     }
 
-    deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
-    }
-
-    func send(_ number: Int32) {
-        kill(process.processIdentifier, number)
+    func send(_ signal: Int32) {
+        process.kill(signal)
     }
 
     /// The exit status, waited for; nil when the process does not end by itself in time.
     func end(within seconds: Double) -> Int32? {
         let end = Date(timeIntervalSinceNow: seconds)
-        while process.isRunning {
+        while !process.hasEnded {
             guard Date() < end else { return nil }
             usleep(10_000)
         }
-        return process.terminationStatus
-    }
-
-    func end() -> Int32 {
-        process.waitUntilExit()
-        return process.terminationStatus
+        return process.wait()
     }
 }
 

@@ -2,8 +2,8 @@
 
     LambdaEmulator.py BOOTSTRAP LOG
 
-Runs in the environment that Tests/tools.sh makes (aws-sam-cli, pinned: its gateway is an internal interface). Prints one line of JSON with the
-ports once all answer, and ends with its standard input, taking the emulator along.
+Runs in the environment that Tests/tools.sh makes (aws-sam-cli, pinned: its gateway is an internal interface). Prints one line
+of JSON with the ports once all answer, and ends at a line of standard input or its end, taking the emulator along.
 """
 
 import json
@@ -95,7 +95,7 @@ with open(log_path, "ab") as log:
     try:
         ports = {name: gateway(emulator, *kind) for name, kind in GATEWAYS.items()}
         print(json.dumps({"invoke": emulator.port, **ports}), flush=True)
-        sys.stdin.read()
+        sys.stdin.readline()
     finally:
         emulator.process.terminate()
         try:

@@ -1,11 +1,12 @@
 """AWS Lambda's Runtime API on loopback, after a script: what the real emulator cannot be made to do.
 
-It is driven by lines of JSON on standard input, each answered by one on standard output, and ends with the input.
+It is driven by lines of JSON on standard input, each answered by one on standard output.
 
   {"next": [STEP, ...]}     what the coming calls of `next` get; with none left a call waits, as the real one does
   {"post": [STEP, ...]}     what the coming POSTs get; with none left 202
   {"await": {"posts": N, "nexts": N, "seconds": S}}    waits until so many of each have come; gives all calls so far
   {"listen": false}         refuses connections from now on, and breaks off those that are open
+  {"end": true}             ends, as does the end of the input
 
 A step has "event" (text) or "size" (that many bytes of JSON string), "id", "deadline_ms", or "status" and "body"; and a way
 to go wrong: "delay" (seconds), "drop" (the connection breaks off), "garbage" (no HTTP), "no_id".
@@ -116,6 +117,8 @@ async def main():
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while line := await reader.readline():
         command = json.loads(line)
+        if "end" in command:
+            break
         if "next" in command:
             for step in command["next"]:
                 server.next_steps.put_nowait(step)
