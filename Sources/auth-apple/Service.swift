@@ -105,7 +105,7 @@ extension Endpoints {
                 cryptography: cryptography),
             cryptography: cryptography)
         let limiter = RateLimiter(
-            limits: configuration.rateLimits, counter: store, secret: keys.sessionKey(using: cryptography),
+            limits: configuration.rateLimits, counter: store, secret: { keys.sessionKey(using: cryptography) },
             cryptography: cryptography)
         self.init(
             signIn: signIn, sessions: sessions, limiter: limiter, trustedProxies: configuration.trustedProxies,

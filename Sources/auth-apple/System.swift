@@ -22,7 +22,7 @@ enum System {
 
     /// The environment as configuration. Entries that are not UTF-8 are left out: they are not ours.
     static func environment(_ entries: [[UInt8]] = environmentEntries()) -> Environment {
-        Environment(entries: entries.lazy.compactMap { String(validating: $0, as: UTF8.self) }, readFile: readFile)
+        Environment(entries: entries.compactMap { String(validating: $0, as: UTF8.self) }, readFile: readFile)
     }
 
     /// The environment as the system holds it, in its order and with every repetition.

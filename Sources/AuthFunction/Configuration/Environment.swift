@@ -20,12 +20,12 @@ package struct Environment {
 
     /// - Parameter entries: `NAME=value` as the system holds them. A name of ours that comes twice is a problem: one reader
     ///   would take the first and another the last.
-    package init(entries: some Sequence<String>, readFile: @escaping FileReader) {
+    package init(entries: [String], readFile: @escaping FileReader) {
         var values: [String: String] = [:]
         for entry in entries {
-            guard let equals = entry.firstIndex(of: "=") else { continue }
+            guard let equals = entry.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
             let name = String(entry[..<equals])
-            let previous = values.updateValue(String(entry[entry.index(after: equals)...]), forKey: name)
+            let previous = values.updateValue(String(entry[entry.utf8.index(after: equals)...]), forKey: name)
             if previous != nil, name.hasPrefix(Self.prefix) {
                 problems.append(
                     ConfigurationProblem(name, "is set twice", remedy: "set it once in the environment of the process"))

@@ -23,11 +23,13 @@ package struct RateLimiter {
 
     private let limits: [Subject: RateLimit]
     private let counter: any AttemptCounter
-    private let secret: SecretBytes
+    /// Made when it is needed: most deployments have no limits, and most requests none that counts.
+    private let secret: () -> SecretBytes
     private let cryptography: any Cryptography
 
     package init(
-        limits: [Subject: RateLimit], counter: any AttemptCounter, secret: SecretBytes, cryptography: any Cryptography
+        limits: [Subject: RateLimit], counter: any AttemptCounter, secret: @escaping () -> SecretBytes,
+        cryptography: any Cryptography
     ) {
         self.limits = limits
         self.counter = counter
@@ -44,7 +46,7 @@ package struct RateLimiter {
     ) throws(Failure) {
         guard let limit = limits[subject], let identity = try identity() else { return }
         let start = now.seconds - now.seconds % limit.seconds
-        let key = AttemptKey(kind: subject.rawValue, subject: identity, secret: secret, using: cryptography)
+        let key = AttemptKey(kind: subject.rawValue, subject: identity, secret: secret(), using: cryptography)
         let attempts: Int64
         do throws(StoreError) {
             attempts = try counter.count(key, window: UnixTime(seconds: start))
