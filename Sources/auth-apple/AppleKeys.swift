@@ -10,9 +10,23 @@ struct AppleKeys {
 
     init(_ configuration: Configuration) {
         url = configuration.keysURL
-        allowance = configuration.mode == .development ? .loopback : .httpsOnly
+        allowance = Self.allowance(in: configuration.mode)
         client = HTTPClient(
             userAgent: "auth-apple/\(Program.version)", certificateAuthorities: configuration.caBundle)
+    }
+
+    /// Why nothing could ever be fetched from `url`; nil when it may be asked.
+    static func fault(_ url: String, in mode: Configuration.Mode) -> EdgeJudgement.Fault? {
+        do throws(HTTPError) {
+            _ = try HTTPURL(url, allowing: allowance(in: mode))
+            return nil
+        } catch {
+            return ("cannot be used (\(error.words))", "correct it, or unset it for Apple's")
+        }
+    }
+
+    private static func allowance(in mode: Configuration.Mode) -> HTTPURL.Allowance {
+        mode == .development ? .loopback : .httpsOnly
     }
 
     func fetch(entityTag: String?) throws(KeyFetchFailure) -> KeyResponse {

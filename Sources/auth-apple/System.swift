@@ -20,12 +20,13 @@ enum System {
         return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
 
-    /// The environment as the system holds it, read once. Entries that are not UTF-8 are left out: they are not ours.
+    /// The environment as the system holds it, read once.
     static func environment() -> Environment {
-        var entries: [String] = []
+        var entries: [[UInt8]] = []
         var pointer = unsafe environ
         while let entry = unsafe pointer.pointee {
-            if let text = unsafe String(validatingCString: entry) { entries.append(text) }
+            let bytes = unsafe UnsafeRawBufferPointer(start: entry, count: strlen(entry))
+            unsafe entries.append(Array(bytes))
             unsafe pointer += 1
         }
         return Environment(entries: entries, readFile: readFile)
@@ -48,10 +49,11 @@ enum System {
                 return .failure(.init(reason: "others may read or write (its mode is not 0600)"))
             }
         }
-        guard let bytes = Descriptor.readAll(descriptor, limit: 65_536) else {
-            return .failure(.init(reason: "cannot be read, or is larger than 64 KiB"))
+        switch Descriptor.readAll(descriptor, limit: 65_536) {
+        case .bytes(let bytes): return .success(Array(bytes))
+        case .tooLong: return .failure(.init(reason: "is larger than 64 KiB"))
+        case .unreadable: return .failure(.init(reason: "cannot be read (\(errorText()))"))
         }
-        return .success(bytes)
     }
 
     static func errorText() -> String {
