@@ -99,7 +99,7 @@ import Testing
         }
         let answer = try send(site.event(token: token, more))
         // 201 where the store is in memory and has forgotten the first login.
-            #expect(answer.status < 300, "\(answer.log)")
+        #expect(answer.status < 300, "\(answer.log)")
         #expect(try send(site.event(token: token + "x", more)).status == 401)
         #expect(try send(site.event(token: token, more.merging(["nonce": "canary-nonce-2"]) { $1 })).status == 401)
         #expect(try send(site.event(token: token, more.merging(["deviceInfo": "canary-device"]) { $1 })).status == 400)
