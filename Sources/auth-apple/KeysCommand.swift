@@ -24,24 +24,30 @@ enum KeysCommand {
         guard reader.environment.problems.isEmpty else { return Report.configuration(reader.environment.problems) }
         return withFile { file, cryptography in
             let candidate = try newKey(using: cryptography)
+            // Said when it is true: the file may turn out not to be writable.
+            var outcome = ""
             try file.update { old in
                 var keys = try SigningKeySet(parsing: old[...], using: cryptography)
                 switch keys.rotate(
                     next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds, force: force)
                 {
                 case .announced:
-                    Descriptor.print("Published the next key \(candidate.keyID); it can sign after the announcement:")
-                    Descriptor.print("run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.")
+                    outcome = """
+                        Published the next key \(candidate.keyID); it can sign after the announcement:
+                        run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.
+                        """
                 case .rotated:
-                    Descriptor.print(
-                        "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next.")
+                    outcome = "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next."
                 case .tooEarly(let seconds):
-                    Descriptor.print("Nothing was changed: verifiers may not know the next key yet.")
-                    Descriptor.print("Run keys rotate again in \(seconds) seconds or later; after a leak add --force.")
+                    outcome = """
+                        Nothing was changed: verifiers may not know the next key yet.
+                        Run keys rotate again in \(seconds) seconds or later; after a leak add --force.
+                        """
                     return nil
                 }
                 return keys.secretJSON.serialized() + [0x0A]
             }
+            Descriptor.print(outcome)
         }
     }
 

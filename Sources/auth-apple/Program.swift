@@ -51,7 +51,8 @@ struct Program {
           auth-apple --version
 
         It is configured by environment variables AUTH_APPLE_…; README.md has the table.
-        Exit status: 0 done, 64 no such command, 73 a file cannot be made, 75 try again later, 78 not configured.
+        Exit status: 0 done, 64 no such command, 73 a file cannot be made, 74 no event or no way out for
+        the answer, 75 try again later, 78 not configured.
         """
 }
 
@@ -61,6 +62,7 @@ enum ExitStatus {
     static let usage: Int32 = 64
     static let software: Int32 = 70
     static let cannotCreate: Int32 = 73
+    static let inputOutput: Int32 = 74
     static let tryLater: Int32 = 75
     static let configuration: Int32 = 78
 }
