@@ -17,8 +17,8 @@ struct Program {
         case []: return EventLoop.serveOne()
         case ["lines"]: return EventLoop.serveLines()
         case ["keys", "new"]: return KeysCommand.new()
-        case ["keys", "rotate"]: return KeysCommand.rotate(force: false)
-        case ["keys", "rotate", "--force"]: return KeysCommand.rotate(force: true)
+        case ["keys", "rotate"]: return KeysCommand.rotate()
+        case ["keys", "rotate", "--force"]: return KeysCommand.replace()
         case ["keys", "show"]: return KeysCommand.show()
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
@@ -43,7 +43,7 @@ struct Program {
           auth-apple lines           one event a line, one response a line, until end of input
           auth-apple keys new        create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names
           auth-apple keys rotate     one step: publish the next key, or let it sign once it was published long enough
-                                     (--force: at once, as after a leak)
+                                     (--force: after a leak, new keys at once in place of all old ones)
           auth-apple keys show       print the public key set
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
