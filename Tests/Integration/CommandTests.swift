@@ -45,11 +45,35 @@ import Testing
         #expect(try site.run("keys", "show").output == first)
         let event = try site.event(token: site.token("--subject", "001.rotation.1"))
         #expect(try site.send(event).status < 300)
-        #expect(try site.run("keys", "rotate", "--force").text.contains("Rotated"))
+        // As if the keys had been made long ago.
+        let file = URL(filePath: try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"]))
+        let old = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        try Data(old.replacing(/"since":\d+/, with: "\"since\":0").utf8).write(to: file)
+        #expect(try site.run("keys", "rotate").text.contains("Rotated"))
         let keys = try JSONSerialization.jsonObject(with: site.run("keys", "show").output) as? [String: [Any]]
         #expect(keys?["keys"]?.count == 3)
         #expect(try site.send(event).status < 300)
         #expect(try site.run("check").status == 0)
+    }
+
+    @Test func afterALeakNoKeyOfTheFileIsLeft() throws {
+        let site = try FunctionSite()
+        func names() throws -> Set<String> {
+            let json = try JSONSerialization.jsonObject(with: site.run("keys", "show").output) as? [String: [Any]]
+            return Set((json?["keys"] ?? []).compactMap { ($0 as? [String: String])?["kid"] })
+        }
+        let leaked = try names()
+        let ran = try site.run("keys", "rotate", "--force")
+        #expect(ran.status == 0 && ran.text.contains("Replaced every key"))
+        let kept = try names()
+        #expect(leaked.count == 2 && kept.count == 2 && leaked.isDisjoint(with: kept))
+        #expect(try site.send(site.event(token: site.token("--subject", "001.leak.1"))).status < 300)
+        #expect(try site.run("check").status == 0)
+
+        let file = URL(filePath: try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"]))
+        try Data("something else".utf8).write(to: file)
+        #expect(try site.run("keys", "rotate", "--force").status == 78)
+        #expect(try Data(contentsOf: file) == Data("something else".utf8))
     }
 
     @Test func aRotationThatFailsSaysNothingElse() throws {
@@ -94,6 +118,14 @@ import Testing
         let unreachable = try site.run("check")
         #expect(unreachable.status == 78)
         #expect(unreachable.text.contains("AUTH_APPLE_KEYS_URL"))
+    }
+
+    @Test func aCacheThatCannotBeKeptIsSaidWithTheReasonAndTheRemedy() throws {
+        let site = try FunctionSite()
+        site.environment["AUTH_APPLE_KEY_CACHE"] = "/proc/auth-apple/apple-keys.json"
+        let ran = try site.run("check")
+        #expect(ran.status == 78)
+        #expect(ran.text.contains("cache folder cannot be written (No such file or directory): let AUTH_APPLE_KEY_CACHE"))
     }
 
     @Test func everyProblemIsNamedAtOnceAndInFunctionModeOnlyToTheLog() throws {
