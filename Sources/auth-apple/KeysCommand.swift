@@ -18,30 +18,52 @@ enum KeysCommand {
         }
     }
 
-    static func rotate(force: Bool) -> Int32 {
+    /// One step of the rotation.
+    static func rotate() -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
         guard reader.environment.problems.isEmpty else { return Report.configuration(reader.environment.problems) }
         return withFile { file, cryptography in
             let candidate = try newKey(using: cryptography)
+            // Said when it is true: the file may turn out not to be writable.
+            var outcome = ""
             try file.update { old in
                 var keys = try SigningKeySet(parsing: old[...], using: cryptography)
-                switch keys.rotate(
-                    next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds, force: force)
-                {
+                switch keys.rotate(next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds) {
                 case .announced:
-                    Descriptor.print("Published the next key \(candidate.keyID); it can sign after the announcement:")
-                    Descriptor.print("run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.")
+                    outcome = """
+                        Published the next key \(candidate.keyID); it can sign after the announcement:
+                        run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.
+                        """
                 case .rotated:
-                    Descriptor.print(
-                        "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next.")
+                    outcome = "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next."
                 case .tooEarly(let seconds):
-                    Descriptor.print("Nothing was changed: verifiers may not know the next key yet.")
-                    Descriptor.print("Run keys rotate again in \(seconds) seconds or later; after a leak add --force.")
+                    outcome = """
+                        Nothing was changed: verifiers may not know the next key yet.
+                        Run keys rotate again in \(seconds) seconds or later; after a leak add --force.
+                        """
                     return nil
                 }
                 return keys.secretJSON.serialized() + [0x0A]
             }
+            Descriptor.print(outcome)
+        }
+    }
+
+    /// After a leak. Whoever read the file has the next key as well as the current one, and a key that is published is one
+    /// whose tokens verify: so none of them stays, not even as previous.
+    static func replace() -> Int32 {
+        withFile { file, cryptography in
+            let keys = SigningKeySet(
+                current: try newKey(using: cryptography), next: try newKey(using: cryptography), at: System.now())
+            try file.update { old in
+                // What is no key file is not overwritten.
+                _ = try SigningKeySet(parsing: old[...], using: cryptography)
+                return keys.secretJSON.serialized() + [0x0A]
+            }
+            Descriptor.print("Replaced every key: \(keys.current.keyID) signs now.")
+            Descriptor.print("Access tokens of the old keys are refused wherever the key set is fetched again, within")
+            Descriptor.print("\(SigningKeySet.publicMaxAgeSeconds) seconds where its max-age is kept. Sessions stay.")
         }
     }
 

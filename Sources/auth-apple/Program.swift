@@ -19,8 +19,8 @@ struct Program {
         case []: return FunctionRuntime(System.environment()).serve()
         case ["lines"]: return EventLoop.serveLines()
         case ["keys", "new"]: return KeysCommand.new()
-        case ["keys", "rotate"]: return KeysCommand.rotate(force: false)
-        case ["keys", "rotate", "--force"]: return KeysCommand.rotate(force: true)
+        case ["keys", "rotate"]: return KeysCommand.rotate()
+        case ["keys", "rotate", "--force"]: return KeysCommand.replace()
         case ["keys", "show"]: return KeysCommand.show()
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
@@ -53,7 +53,7 @@ struct Program {
           auth-apple lines           one event a line, one response a line, until end of input
           auth-apple keys new        create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names
           auth-apple keys rotate     one step: publish the next key, or let it sign once it was published long enough
-                                     (--force: at once, as after a leak)
+                                     (--force: after a leak, new keys at once in place of all old ones)
           auth-apple keys show       print the public key set
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
@@ -65,7 +65,8 @@ struct Program {
           auth-apple --version
 
         It is configured by environment variables AUTH_APPLE_…; README.md has the table.
-        Exit status: 0 done, 64 no such command, 66 no such account, 73 a file cannot be made, 75 try again later, 78 not configured.
+        Exit status: 0 done, 64 no such command, 66 no such account, 73 a file cannot be made, 74 no event or no way
+        out for the answer, 75 try again later, 78 not configured.
         """
 }
 
@@ -76,6 +77,7 @@ enum ExitStatus {
     static let noInput: Int32 = 66
     static let software: Int32 = 70
     static let cannotCreate: Int32 = 73
+    static let inputOutput: Int32 = 74
     static let tryLater: Int32 = 75
     static let configuration: Int32 = 78
 }

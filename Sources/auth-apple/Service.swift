@@ -57,22 +57,25 @@ struct Rooms {
 
     init(_ environment: Environment, deadline: Deadline = Deadline()) throws(Configuration.Refusal) {
         let cryptography = OpenSSLCryptography()
-        let configuration = try Configuration(environment, userID: System.userID, using: cryptography)
-        let store: any UserStore
-        do throws(StoreConfigurationError) {
-            store = try UserStores.open(configuration.storeURL)
-        } catch {
-            throw Configuration.Refusal(
-                problems: [ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)])
-        }
+        var opened: (any UserStore)?
+        let configuration = try Configuration(
+            environment, userID: System.userID, using: cryptography,
+            judgedBy: EdgeJudgement(
+                keysURL: AppleKeys.fault,
+                keyCache: { KeyCache.canBe(at: $0) ? nil : ("names no file", "set it to a path") },
+                store: { url in
+                    do throws(StoreConfigurationError) {
+                        opened = try UserStores.open(url)
+                        return nil
+                    } catch {
+                        return ("cannot be used", error.description)
+                    }
+                }))
         let keys = AppleKeys(configuration, deadline: deadline)
-        guard
-            let keyCache = KeyCache(
-                path: configuration.keyCachePath, url: configuration.keysURL, now: System.now, fetch: keys.fetch)
-        else {
-            throw Configuration.Refusal(
-                problems: [ConfigurationProblem("AUTH_APPLE_KEY_CACHE", "names no file", remedy: "set it to a path")])
-        }
+        let keyCache = KeyCache(
+            path: configuration.keyCachePath, url: configuration.keysURL, now: System.now, fetch: keys.fetch)
+        // There is no configuration whose store and cache were not judged good.
+        guard let store = opened, let keyCache else { preconditionFailure() }
         self.configuration = configuration
         self.cryptography = cryptography
         self.keyCache = keyCache

@@ -20,9 +20,9 @@ enum System {
         return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
 
-    /// The environment as configuration. Entries that are not UTF-8 are left out: they are not ours.
+    /// The environment as configuration.
     static func environment(_ entries: [[UInt8]] = environmentEntries()) -> Environment {
-        Environment(entries: entries.compactMap { String(validating: $0, as: UTF8.self) }, readFile: readFile)
+        Environment(entries: entries, readFile: readFile)
     }
 
     /// The environment as the system holds it, in its order and with every repetition.
@@ -53,10 +53,11 @@ enum System {
                 return .failure(.init(reason: "others may read or write (its mode is not 0600)"))
             }
         }
-        guard let bytes = Descriptor.readAll(descriptor, limit: 65_536) else {
-            return .failure(.init(reason: "cannot be read, or is larger than 64 KiB"))
+        switch Descriptor.readAll(descriptor, limit: 65_536) {
+        case .bytes(let bytes): return .success(Array(bytes))
+        case .tooLong: return .failure(.init(reason: "is larger than 64 KiB"))
+        case .unreadable: return .failure(.init(reason: "cannot be read (\(errorText()))"))
         }
-        return .success(bytes)
     }
 
     static func errorText() -> String {

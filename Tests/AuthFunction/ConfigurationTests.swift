@@ -21,18 +21,26 @@ struct Setting {
     var files: [String: [UInt8]] = [:]
     var secretFiles: Set<String> = []
     var extraEntries: [String] = []
+    /// What the edges find wrong, by the variable.
+    var edgeFaults: [String: EdgeJudgement.Fault] = [:]
+    var rawEntries: [[UInt8]] = []
 
     init(_ changes: [String: String?] = [:]) {
         for (name, value) in changes { variables["AUTH_APPLE_" + name] = value }
     }
 
     func read() throws(Configuration.Refusal) -> Configuration {
-        let environment = Environment(entries: variables.map { "\($0)=\($1)" } + extraEntries) { path, isSecret in
+        let entries = variables.map { "\($0)=\($1)" } + extraEntries
+        let environment = Environment(entries: entries.map { Array($0.utf8) } + rawEntries) { path, isSecret in
             guard let bytes = files[path] else { return .failure(.init(reason: "cannot be opened (No such file)")) }
             guard isSecret == secretFiles.contains(path) else { return .failure(.init(reason: "has a wrong mode")) }
             return .success(bytes)
         }
-        return try Configuration(environment, userID: 1000, using: TokenForge.cryptography)
+        return try Configuration(
+            environment, userID: 1000, using: TokenForge.cryptography,
+            judgedBy: EdgeJudgement(
+                keysURL: { _, _ in edgeFaults["KEYS_URL"] }, keyCache: { _ in edgeFaults["KEY_CACHE"] },
+                store: { _ in edgeFaults["STORE"] }))
     }
 
     /// The problems, each as its line; none when it serves.
@@ -226,6 +234,18 @@ struct ConfigurationTests {
         #expect(problems.count { $0.contains(" is not set: set ") } == 4)
     }
 
+    @Test func `What the edges find wrong is said with all the rest, and once a variable`() {
+        let setting = Setting(["AUDIENCES": String?.none]).with {
+            $0.edgeFaults = ["KEYS_URL": ("a", "b"), "KEY_CACHE": ("c", "d"), "STORE": ("e", "f")]
+        }
+        let edges = ["AUTH_APPLE_KEYS_URL a: b", "AUTH_APPLE_KEY_CACHE c: d", "AUTH_APPLE_STORE e: f"]
+        #expect(setting.problems.count == 4)
+        #expect(setting.problems.filter { !$0.hasPrefix("AUTH_APPLE_AUDIENCES") } == edges)
+        let both = setting.with { $0.variables["AUTH_APPLE_STORE"] = "memory:" }
+        #expect(both.problems.count == 4)
+        #expect(both.problems.count { $0.hasPrefix("AUTH_APPLE_STORE is memory:") } == 1)
+    }
+
     @Test func `A variable of ours that does not exist is refused: a misspelt one would switch a rule off`() {
         for name in ["AUDIENCE", "REQUIRE_NONCES", "require_nonce", "", "MODE_FILE_FILE", "_FILE"] {
             #expect(
@@ -244,6 +264,25 @@ struct ConfigurationTests {
                 ])
         }
         #expect(Setting().with { $0.extraEntries = ["PATH=/bin", "no equals sign", "=x", ""] }.problems.isEmpty)
+    }
+
+    @Test func `A variable of ours is never passed over for its bytes, and one that is not ours always is`() {
+        let damaged = Setting().with {
+            $0.rawEntries = [Array("AUTH_APPLE_REQUIRE_NONCE=tru".utf8) + [0xE9], Array("EDITOR=".utf8) + [0xFF]]
+        }
+        #expect(damaged.problems == ["AUTH_APPLE_REQUIRE_NONCE is not UTF-8 text: set it to text"])
+        let required = Setting().with {
+            $0.variables["AUTH_APPLE_AUDIENCES"] = nil
+            $0.rawEntries = [Array("AUTH_APPLE_AUDIENCES=".utf8) + [0xC3]]
+        }
+        #expect(required.problems == ["AUTH_APPLE_AUDIENCES is not UTF-8 text: set it to text"])
+        let name = Setting().with { $0.rawEntries = [Array("AUTH_APPLE_".utf8) + [0xFF] + Array("=x".utf8)] }
+        #expect(name.problems == ["AUTH_APPLE_\u{FFFD} is not UTF-8 text: set it to text"])
+        // U+0301 makes one character of the equals sign before it, or of the underscore.
+        #expect(
+            Setting(["REQUIRE_NONCE": "\u{301}true"]).problems.first?.hasPrefix(
+                "AUTH_APPLE_REQUIRE_NONCE is neither true nor false") == true)
+        #expect(Setting(["\u{301}NONCE": "x"]).problems.count == 1)
     }
 }
 
@@ -296,6 +335,17 @@ struct ConfigurationFileTests {
             binary.problems == [
                 "AUTH_APPLE_\(name)_FILE names a file that is not UTF-8 text: write the value to it as text"
             ])
+
+        for content in ["", "\n", "\r\n"] {
+            let empty = Setting([name: String?.none, "\(name)_FILE": "/run/empty"]).with {
+                $0.files["/run/empty"] = Array(content.utf8)
+                $0.secretFiles = name == "SIGNING_KEYS" ? ["/run/empty"] : []
+            }
+            #expect(
+                empty.problems == [
+                    "AUTH_APPLE_\(name)_FILE names a file that is empty: write the value to it, or unset the variable"
+                ])
+        }
     }
 
     @Test func `No value shows in a problem: not a key, not a password, not a path`() throws {

@@ -36,9 +36,11 @@ package struct Configuration: Sendable {
         }
     }
 
-    /// - Parameter userID: of the process, for the name of a folder of its own in `/tmp`.
+    /// - Parameters:
+    ///   - userID: of the process, for the name of a folder of its own in `/tmp`.
+    ///   - edges: what the rooms at the edge say of the values that are theirs.
     package init(
-        _ environment: Environment, userID: UInt32, using cryptography: any Cryptography
+        _ environment: Environment, userID: UInt32, using cryptography: any Cryptography, judgedBy edges: EdgeJudgement
     ) throws(Refusal) {
         var reader = ConfigurationReader(environment: environment)
         let mode = reader.mode()
@@ -50,9 +52,12 @@ package struct Configuration: Sendable {
             maximumAgeSeconds: reader.number("MAX_TOKEN_AGE_SECONDS", 60...604_800, default: 86_400),
             requiresNonce: reader.flag("REQUIRE_NONCE"))
         let keysURL = reader.appleURL("KEYS_URL", default: "https://appleid.apple.com/auth/keys", mode: mode)
+        reader.judge("KEYS_URL", edges.keysURL(keysURL, mode))
         let caBundle = reader.text("CA_BUNDLE")
         let keyCachePath = reader.text("KEY_CACHE") ?? reader.defaultKeyCache(userID: userID)
+        reader.judge("KEY_CACHE", edges.keyCache(keyCachePath))
         let storeURL = reader.store(mode: mode)
+        if let storeURL { reader.judge("STORE", edges.store(storeURL)) }
         let tokenIssuer = reader.required(
             "TOKEN_ISSUER", remedy: "set it to the URL that names you in your tokens' iss")
         let tokenAudience = reader.required(
