@@ -49,6 +49,9 @@ package final class KeyCache: AppleKeySource {
         return keys
     }
 
+    /// Whether `refreshIfStale` would have something to do, by what the last request saw.
+    package var wantsRefresh: Bool { policy.wantsRenewal(of: record, at: now()) }
+
     /// Renews keys that are past their freshness; to be called when the answer has been written and nobody waits. Costs
     /// nothing when they are fresh, or when another process is at it.
     package func refreshIfStale() {

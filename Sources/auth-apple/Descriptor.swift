@@ -48,6 +48,13 @@ enum Descriptor {
         return true
     }
 
+    /// Keeps the number taken, so that no file is opened under it, and leads what is written there to nowhere.
+    static func toNowhere(_ descriptor: Int32) {
+        let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        dup2(nowhere, descriptor)
+        if nowhere != descriptor { close(nowhere) }
+    }
+
     static func print(_ line: String) {
         write(Array((line + "\n").utf8), to: STDOUT_FILENO)
     }

@@ -13,6 +13,8 @@ struct Program {
 
     /// The exit status (sysexits.h): 0, 64 for a command that does not exist, 78 for a configuration that does not serve.
     func run() -> Int32 {
+        // First, since a web server makes arguments of the query string (RFC 3875 §4.4): a CGI program has none.
+        if CGIDoorway.isOpen { return CGIDoorway.serve() }
         switch arguments {
         case []: return EventLoop.serveOne()
         case ["lines"]: return EventLoop.serveLines()

@@ -13,9 +13,9 @@ struct Service {
     let basePath: String
 
     /// Never fails: a program that is not configured answers 500 and tells its log why.
-    static func start() -> Service {
+    static func start(_ environment: Environment = System.environment()) -> Service {
         do throws(Configuration.Refusal) {
-            let rooms = try Rooms(System.environment())
+            let rooms = try Rooms(environment)
             return Service(rooms: rooms, basePath: rooms.configuration.basePath)
         } catch {
             Report.logConfiguration(error.problems)
@@ -33,6 +33,9 @@ struct Service {
         }
         return rooms.function.respond(to: request)
     }
+
+    /// Whether `afterResponse` has anything to do that takes time.
+    var hasWorkAfterResponse: Bool { rooms?.keyCache.wantsRefresh ?? false }
 
     /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh.
     func afterResponse() {

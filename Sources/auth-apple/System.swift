@@ -20,15 +20,20 @@ enum System {
         return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
 
-    /// The environment as the system holds it, read once. Entries that are not UTF-8 are left out: they are not ours.
-    static func environment() -> Environment {
-        var entries: [String] = []
+    /// The environment as configuration. Entries that are not UTF-8 are left out: they are not ours.
+    static func environment(_ entries: [[UInt8]] = environmentEntries()) -> Environment {
+        Environment(entries: entries.lazy.compactMap { String(validating: $0, as: UTF8.self) }, readFile: readFile)
+    }
+
+    /// The environment as the system holds it, in its order and with every repetition.
+    static func environmentEntries() -> [[UInt8]] {
+        var entries: [[UInt8]] = []
         var pointer = unsafe environ
         while let entry = unsafe pointer.pointee {
-            if let text = unsafe String(validatingCString: entry) { entries.append(text) }
+            unsafe entries.append(Array(UnsafeRawBufferPointer(start: entry, count: strlen(entry))))
             unsafe pointer += 1
         }
-        return Environment(entries: entries, readFile: readFile)
+        return entries
     }
 
     /// A configuration file, 64 KiB at most. A secret one must belong to this user or to root and be closed to others.

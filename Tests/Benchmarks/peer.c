@@ -9,7 +9,7 @@
  * fetching of keys, the making of the schema.
  *
  * Environment, as of auth-apple: AUTH_APPLE_{AUDIENCES,STORE,SIGNING_KEYS_FILE,TOKEN_ISSUER,TOKEN_AUDIENCE}; and
- * PEER_KEY_SET, a file with Apple's key set, in place of the key cache.
+ * PEER_KEY_SET, a file with Apple's key set, in place of the key cache. With GATEWAY_INTERFACE set it is a CGI program.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -620,15 +620,55 @@ static Text full_name(const Value *value) {
 }
 
 /* The HTTP status: 0 when the request is good. */
-static int read_request(Request *request) {
+static bool is_cgi(void) { return getenv("GATEWAY_INTERFACE") != NULL; }
+
+static Text variable(const char *name) {
+    const char *value = getenv(name);
+    return value ? (Text){value, strlen(value)} : (Text){NULL, 0};
+}
+
+/* The body as a web server hands it over (RFC 3875): CONTENT_LENGTH bytes of standard input, and no more. */
+static int read_cgi(Text *body) {
+    Text script = variable("SCRIPT_NAME"), rest = variable("PATH_INFO"), length = variable("CONTENT_LENGTH");
+    char *path = allocate(script.count + rest.count + 1);
+    if (script.count) memcpy(path, script.bytes, script.count);
+    if (rest.count) memcpy(path + script.count, rest.bytes, rest.count);
+    if (!is((Text){path, script.count + rest.count}, "/auth/apple")) return 404;
+    if (!is(variable("REQUEST_METHOD"), "POST")) return 405;
+    Text type = variable("CONTENT_TYPE");
+    if (type.count < 16 || memcmp(type.bytes, "application/json", 16) != 0) return 415;
+    size_t wanted = 0;
+    for (size_t i = 0; i < length.count; i++) {
+        if (length.bytes[i] < '0' || length.bytes[i] > '9') return 400;
+        wanted = wanted * 10 + (size_t)(length.bytes[i] - '0');
+        if (wanted > 65536) return 413;
+    }
+    char *buffer = allocate(wanted + 1);
+    size_t count = 0;
+    while (count < wanted) {
+        ssize_t got = read(STDIN_FILENO, buffer + count, wanted - count);
+        if (got <= 0) return 400;
+        count += (size_t)got;
+    }
+    *body = (Text){buffer, count};
+    return 0;
+}
+
+static int read_event(Text *body) {
     const Value *event = parse(read_all(STDIN_FILENO, 131072));
     if (!event) return 400;
     if (!is(string_member(event, "path"), "/auth/apple")) return 404;
     if (!is(string_member(event, "method"), "POST")) return 405;
     Text type = string_member(member(event, "headers"), "content-type");
     if (type.count < 16 || memcmp(type.bytes, "application/json", 16) != 0) return 415;
-    Text text = string_member(event, "body");
-    if (text.count > 65536) return 413;
+    *body = string_member(event, "body");
+    return body->count > 65536 ? 413 : 0;
+}
+
+static int read_request(Request *request) {
+    Text text = {NULL, 0};
+    int status = is_cgi() ? read_cgi(&text) : read_event(&text);
+    if (status != 0) return status;
     const Value *body = parse(text);
     const Value *device = member(body, "deviceInfo");
     request->token = string_member(body, "identity_token");
@@ -1015,6 +1055,16 @@ static void put_session(Output *body, const SignIn *outcome, Text access, Text r
 
 static void respond(int status, const char *type, Text body) {
     static Output response;
+    if (is_cgi()) {
+        put(&response, "Status: ");
+        put_integer(&response, status);
+        put(&response, " \r\nContent-Type: ");
+        put(&response, type);
+        put(&response, "\r\nCache-Control: no-store\r\n\r\n");
+        put_bytes(&response, body.bytes, body.count);
+        write_all(STDOUT_FILENO, text_of(&response));
+        return;
+    }
     put(&response, "{\"statusCode\":");
     put_integer(&response, status);
     put(&response, ",\"headers\":{\"content-type\":\"");

@@ -30,24 +30,13 @@ package enum PlainEvent {
         guard let target = json["path"]?.string else { throw .invalidRequest([.init("event.path", "not_a_string")]) }
         let (path, query) = split(target)
         return Request(
-            method: method, path: strip(basePath, from: path), query: query, headers: try headers(json["headers"]),
-            body: try body(of: json))
+            method: method, path: BasePath.strip(basePath, from: path), query: query,
+            headers: try headers(json["headers"]), body: try body(of: json))
     }
 
     private static func split(_ target: String) -> (path: String, query: String) {
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (target, "") }
         return (String(target[..<mark]), String(target[target.utf8.index(after: mark)...]))
-    }
-
-    /// Only a whole segment is a prefix: `/prod` is none of `/production`.
-    private static func strip(_ basePath: String, from path: String) -> String {
-        guard !basePath.isEmpty, path.utf8.starts(with: basePath.utf8) else { return path }
-        let rest = path.utf8.dropFirst(basePath.utf8.count)
-        switch rest.first {
-        case nil: return "/"
-        case UInt8(ascii: "/"): return String(Substring(rest))
-        default: return path
-        }
     }
 
     private static func headers(_ json: JSON?) throws(Failure) -> Headers {
