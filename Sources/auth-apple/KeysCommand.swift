@@ -7,10 +7,12 @@ internal import OpenSSLCrypto
 enum KeysCommand {
     private static let variable = "AUTH_APPLE_SIGNING_KEYS_FILE"
 
-    static func new() -> Int32 {
+    /// - Parameter algorithm: ES256, or RS256 for the gateways that verify nothing else. Rotations keep to it.
+    static func new(_ algorithm: SignatureAlgorithm = .es256) -> Int32 {
         withFile { file, cryptography in
             let keys = SigningKeySet(
-                current: try newKey(using: cryptography), next: try newKey(using: cryptography), at: System.now())
+                current: try newKey(for: algorithm, using: cryptography),
+                next: try newKey(for: algorithm, using: cryptography), at: System.now())
             try file.create(keys.secretJSON.serialized() + [0x0A])
             Descriptor.print("Created the signing keys in \(file.path)")
             Descriptor.print("  signs now:  \(keys.current.keyID)")
@@ -18,17 +20,16 @@ enum KeysCommand {
         }
     }
 
-    static func rotate(force: Bool) -> Int32 {
+    /// One step: announce the next key, or let it sign.
+    static func rotate() -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
         guard reader.environment.problems.isEmpty else { return Report.configuration(reader.environment.problems) }
         return withFile { file, cryptography in
-            let candidate = try newKey(using: cryptography)
             try file.update { old in
                 var keys = try SigningKeySet(parsing: old[...], using: cryptography)
-                switch keys.rotate(
-                    next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds, force: force)
-                {
+                let candidate = try newKey(for: keys.current.privateKey.algorithm, using: cryptography)
+                switch keys.rotate(next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds) {
                 case .announced:
                     Descriptor.print("Published the next key \(candidate.keyID); it can sign after the announcement:")
                     Descriptor.print("run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.")
@@ -45,6 +46,26 @@ enum KeysCommand {
         }
     }
 
+    /// After a leak: new keys at once, and nothing of the old ones is published any more.
+    static func replaceAll() -> Int32 {
+        withFile { file, cryptography in
+            try file.update { old in
+                var keys = try SigningKeySet(parsing: old[...], using: cryptography)
+                let algorithm = keys.current.privateKey.algorithm
+                keys.replaceAll(
+                    current: try newKey(for: algorithm, using: cryptography),
+                    next: try newKey(for: algorithm, using: cryptography), at: System.now())
+                Descriptor.print("Replaced every key: \(keys.current.keyID) signs now.")
+                Descriptor.print(
+                    "Access tokens of the old keys are refused here from now on, and by others once they read the new set:")
+                Descriptor.print(
+                    "within \(SigningKeySet.publicMaxAgeSeconds) seconds where Cache-Control is kept to. Where one remembers")
+                Descriptor.print("longer, have it forget now. Refresh tokens stay good: apps get new tokens by them.")
+                return keys.secretJSON.serialized() + [0x0A]
+            }
+        }
+    }
+
     static func show() -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let keys = reader.signingKeys(using: OpenSSLCryptography())
@@ -55,8 +76,10 @@ enum KeysCommand {
         return ExitStatus.success
     }
 
-    private static func newKey(using cryptography: any Cryptography) throws(CryptographyError) -> SigningKey {
-        let key = try cryptography.generateKey(for: .es256)
+    private static func newKey(
+        for algorithm: SignatureAlgorithm, using cryptography: any Cryptography
+    ) throws(CryptographyError) -> SigningKey {
+        let key = try cryptography.generateKey(for: algorithm)
         return SigningKey(keyID: key.publicKey.thumbprint(using: cryptography), privateKey: key)
     }
 
