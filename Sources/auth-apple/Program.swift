@@ -1,5 +1,6 @@
 internal import AuthFunction
 internal import Glibc
+internal import JOSE
 
 /// One run of the program: which command, or which doorway.
 struct Program {
@@ -18,9 +19,10 @@ struct Program {
         switch arguments {
         case []: return FunctionRuntime(System.environment()).serve()
         case ["lines"]: return EventLoop.serveLines()
-        case ["keys", "new"]: return KeysCommand.new()
+        case ["keys", "new"], ["keys", "new", "ES256"]: return KeysCommand.new()
+        case ["keys", "new", "RS256"]: return KeysCommand.new(.rs256)
         case ["keys", "rotate"]: return KeysCommand.rotate()
-        case ["keys", "rotate", "--force"]: return KeysCommand.replace()
+        case ["keys", "rotate", "--force"]: return KeysCommand.replaceAll()
         case ["keys", "show"]: return KeysCommand.show()
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
@@ -51,9 +53,12 @@ struct Program {
           auth-apple                 answer one JSON event from standard input on standard output; or serve the function
                                      runtime that the environment names (AWS Lambda, OpenWhisk)
           auth-apple lines           one event a line, one response a line, until end of input
-          auth-apple keys new        create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names
+          auth-apple keys new [RS256]
+                                     create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names: ES256,
+                                     or RS256 for gateways that verify nothing else
           auth-apple keys rotate     one step: publish the next key, or let it sign once it was published long enough
-                                     (--force: after a leak, new keys at once in place of all old ones)
+          auth-apple keys rotate --force
+                                     after a leak: new keys at once, and none of the old ones is published any more
           auth-apple keys show       print the public key set
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
