@@ -83,11 +83,12 @@ final class SignInBench {
         try sessions.refresh(token, origin: Self.origin, at: now).tokens.refreshToken
     }
 
-    /// One step of the rotation of our signing keys.
+    /// One step of the rotation of our signing keys, as if the announcement had passed.
     func rotateKeys(at now: UnixTime = TokenForge.now) {
+        let announced = signingKeys.entries.map(\.since).max() ?? now
         _ = signingKeys.rotate(
-            next: TokenForge.newKey("NEW\(signingKeys.entries.count)-\(now.milliseconds)", for: .es256), at: now,
-            accessTokenSeconds: 900, force: true)
+            next: TokenForge.newKey("NEW\(signingKeys.entries.count)-\(announced.milliseconds)", for: .es256),
+            at: announced.adding(seconds: SigningKeySet.announcementSeconds + 1000), accessTokenSeconds: 900)
     }
 
     /// What the audit says of an account: each event with its reason.

@@ -43,7 +43,7 @@ final class Doorway {
                     cryptography: cryptography),
                 cryptography: cryptography),
             limiter: RateLimiter(
-                limits: limits, counter: counter, secret: keySet.sessionKey(using: cryptography),
+                limits: limits, counter: counter, secret: { keySet.sessionKey(using: cryptography) },
                 cryptography: cryptography),
             trustedProxies: trustedProxies, publicKeys: keySet.publicKeys, cryptography: cryptography)
         let time = TestTime()

@@ -1,6 +1,7 @@
 import Accounts
 import AuthFunction
 import JOSE
+import OpenSSLCrypto
 import TestSupport
 import Testing
 import UserStores

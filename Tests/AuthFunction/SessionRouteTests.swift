@@ -1,4 +1,5 @@
 import Accounts
+import AuthFunction
 import JOSE
 import TestSupport
 import Testing
@@ -267,7 +268,8 @@ struct SessionRouteTests {
             headers: ["content-type": "application/json", "x-forwarded-for": "203.0.113.1", "x-request-id": "forged"],
             body: body.serialized(), context: .init(requestID: "runtime-1", sourceAddress: "192.0.2.9"))
         #expect(try doorway.answer(to: .success(request)).status == 204)
-        let entry = try #require(try doorway.users.audit(of: try #require(signIn.accountID)).last)
+        let accountID = try #require(signIn.accountID)
+        let entry = try #require(try doorway.users.audit(of: accountID).last)
         #expect(entry.event == .loggedOut)
         #expect(entry.origin == AuditEntry.Origin(requestID: "runtime-1", sourceAddress: "192.0.2.9"))
     }
