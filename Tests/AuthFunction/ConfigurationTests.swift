@@ -196,7 +196,8 @@ struct ConfigurationTests {
             #expect(problems.count == 1, "\(value)")
             #expect(problems.first?.hasPrefix("AUTH_APPLE_\(name) ") == true)
             #expect(problems.first?.contains(": ") == true)
-            if value.count > 10 { #expect(problems.first?.contains(value) == false) }
+            // The remedy for a limit shows one that is good, which some of these begin like.
+            if value.count > 10, name != "RATE_LIMITS" { #expect(problems.first?.contains(value) == false) }
         }
     }
 
