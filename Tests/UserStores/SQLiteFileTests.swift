@@ -111,6 +111,7 @@ import Testing
             _ = try store.signIn(person("1")) { login(of: $0) }
             let copy = path + ".copy"
             try open(path).execute("VACUUM INTO ?1", [.text(copy)])
+            chmod(copy, 0o600)
             #expect(try Data(contentsOf: URL(fileURLWithPath: copy))[18] == 1, "a rollback journal")
             let restored = try UserStores.open("sqlite:\(copy)")
             #expect(try !restored.signIn(person("1")) { login(of: $0) }.isNew)
@@ -126,6 +127,7 @@ import Testing
         let path = "\(folder)/accounts.db"
         _ = try UserStores.open("sqlite:\(path).first").signIn(person("1")) { login(of: $0) }
         try open(path + ".first").execute("VACUUM INTO ?1", [.text(path)])
+        chmod(path, 0o600)
         var handle: OpaquePointer?
         #expect(sqlite3_open(path, &handle) == SQLITE_OK)
         #expect(
@@ -309,3 +311,27 @@ func make(_ folder: String, mode: Int) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
 }
 #endif
+
+extension SQLiteFileTests {
+    /// Found by a reader who planted one: only `check` complained.
+    @Test(arguments: ["others can use", "second name", "others can write"])
+    func aSignInRefusesAFileThatIsNotOursAlone(_ reason: String) throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            switch reason {
+            case "others can use": chmod(path, 0o606)
+            case "second name": link(path, path + ".other")
+            default: chmod(folder, 0o770)
+            }
+            let error = #expect(throws: StoreError.self) {
+                try UserStores.open("sqlite:\(path)").signIn(person("1")) { login(of: $0) }
+            }
+            guard case .unusable(let text) = error else {
+                Issue.record("not unusable")
+                return
+            }
+            #expect(text.contains(reason))
+        }
+    }
+}

@@ -37,8 +37,8 @@ struct DatabaseFile {
     private func createFolder(_ folder: String) throws(SQLiteFailure) {
         if let mode = Self.mode(of: folder) {
             // Whoever may write here may put a log beside the file that we are about to create.
-            guard mode & 0o002 == 0 else {
-                throw .unavailable("everybody may write to \(folder): use a folder of its own, which is created 0700")
+            guard mode & 0o022 == 0 else {
+                throw .unavailable("others may write to \(folder): use a folder of its own, which is created 0700")
             }
             return
         }
@@ -57,16 +57,26 @@ struct DatabaseFile {
         guard unsafe access(nearest, W_OK | X_OK) == 0 else {
             throw .unavailable("it does not exist, and nothing can be created in \(nearest): \(Self.text(errno))")
         }
-        if nearest == folder, let mode = Self.mode(of: folder), mode & 0o002 != 0 {
-            throw .unavailable("everybody may write to \(folder): use a folder of its own, which is created 0700")
+        if nearest == folder, let mode = Self.mode(of: folder), mode & 0o022 != 0 {
+            throw .unavailable("others may write to \(folder): use a folder of its own, which is created 0700")
         }
     }
 
-    /// Who else can read or change what is kept here.
+    /// Refuses a file that is not ours alone: what another user could have written is not believed, and what another user
+    /// could read is not written.
     func checkProtection() throws(SQLiteFailure) {
         for name in [path, path + "-wal", path + "-shm"] {
-            guard let mode = Self.mode(of: name), mode & 0o077 != 0 else { continue }
-            throw .unusable("others can use \(name): chmod 600 \(name)")
+            var status = stat()
+            guard unsafe stat(name, &status) == 0 else { continue }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable("\(name) is no file: choose another path") }
+            // The operator may be root while the function is another user.
+            guard status.st_uid == geteuid() || geteuid() == 0 else {
+                throw .unusable("\(name) belongs to another user: run this as its owner, or choose another path")
+            }
+            guard status.st_mode & 0o077 == 0 else { throw .unusable("others can use \(name): chmod 600 \(name)") }
+            guard status.st_nlink == 1 else {
+                throw .unusable("\(name) has a second name, whose log would be another: remove one of the two")
+            }
         }
         if let mode = Self.mode(of: folder), mode & 0o022 != 0 {
             throw .unusable("others can write to \(folder): chmod go-w \(folder), or use a folder of its own")

@@ -60,7 +60,10 @@ package final class SQLiteUserStore: UserStore {
     }
 
     func openedOrCreated() throws(SQLiteFailure) -> Connection {
-        if let existing = try Connection.open(file.path, patience: patience) { return existing }
+        if let existing = try Connection.open(file.path, patience: patience) {
+            try file.checkProtection()
+            return existing
+        }
         try file.create()
         guard let created = try Connection.open(file.path, patience: patience) else {
             throw .unavailable("the file cannot be created: does its name lead elsewhere?")
