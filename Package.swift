@@ -73,7 +73,7 @@ let package = Package(
             path: "Tests/Support", exclude: ["KeyCacheProbe", "LoopbackServer.py", "StoreProbe"],
             swiftSettings: testSettings),
         .executableTarget(
-            name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "UserStores"],
+            name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "TestSupport", "UserStores"],
             path: "Tests/Support/StoreProbe", swiftSettings: testSettings),
         .executableTarget(
             name: "key-cache-probe", dependencies: ["AppleID", "CurlHTTP", "JOSE", "KeyCache", "TestSupport"],

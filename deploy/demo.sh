@@ -49,7 +49,7 @@ shorten() {
 show() {
     printf '\n%s%s%s\n' "$bold" "$1" "$plain"
     events/fill.sh "$2" >"$TRIAL_FOLDER/event"
-    auth-apple <"$TRIAL_FOLDER/event" >"$TRIAL_FOLDER/response" 2>"$TRIAL_FOLDER/log"
+    auth-apple <"$TRIAL_FOLDER/event" >"$TRIAL_FOLDER/response" 2>"$TRIAL_FOLDER/log" || echo "exit status $?" >&2
     printf '  request   %s\n' "$(shorten <"$TRIAL_FOLDER/event")"
     printf '  response  %s\n' "$(shorten <"$TRIAL_FOLDER/response")"
     printf '  %slog       %s%s\n' "$dim" "$(cat "$TRIAL_FOLDER/log")" "$plain"

@@ -24,7 +24,12 @@ for purpose in "$@"; do
     sqlite) wanted="$wanted libsqlite3-dev" ;;
     postgresql) wanted="$wanted libpq-dev" ;;
     # PyJWT and the openssl and sqlite3 commands are the third parties that the tests hold this project's words against.
-    test) wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv sqlite3" ;;
+    # The web servers are run by the tests, on loopback, and never as services.
+    test)
+        wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
+        wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev node-jose nodejs"
+        wanted="$wanted sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light"
+        ;;
     --help | -h) usage; exit 0 ;;
     *) echo "packages.sh: no purpose '$purpose'; there are core, sqlite, postgresql and test" >&2; exit 64 ;;
     esac
@@ -60,8 +65,15 @@ fi
 echo "packages: installing$missing"
 apt() {
     # shellcheck disable=SC2086 # two words on purpose
-    $as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"
+    # RUNLEVEL keeps invoke-rc.d from starting what is only installed.
+    $as_root DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"
 }
 apt update
+# A package that brings a service would start it. Where nobody has said whether services may be started, none is.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap '$as_root rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | $as_root sh -c "cat >$policy && chmod 755 $policy"
+fi
 # shellcheck disable=SC2086 # a list of packages
 apt install --yes --no-install-recommends $missing >/dev/null

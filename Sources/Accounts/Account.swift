@@ -8,13 +8,21 @@ package struct Account: Hashable, Sendable {
     package private(set) var profile: Profile
     package let createdAt: UnixTime
     package private(set) var updatedAt: UnixTime
+    /// Since when the account may not be used, by the operator's will.
+    package var disabledAt: UnixTime?
 
-    package init(id: UUIDv7, appleSubject: String, profile: Profile, createdAt: UnixTime, updatedAt: UnixTime) {
+    package var isDisabled: Bool { disabledAt != nil }
+
+    package init(
+        id: UUIDv7, appleSubject: String, profile: Profile, createdAt: UnixTime, updatedAt: UnixTime,
+        disabledAt: UnixTime? = nil
+    ) {
         self.id = id
         self.appleSubject = appleSubject
         self.profile = profile
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.disabledAt = disabledAt
     }
 
     /// The account after another login that brought `newer`; equal to this one when it brought nothing new.

@@ -21,9 +21,8 @@ extension SigningKeySet {
     ///
     /// - Parameters:
     ///   - accessTokenSeconds: how long tokens of the current key live after it stops signing.
-    ///   - force: rotate without the announcement, as after a leak; verifiers may then see a key that they do not know.
     package mutating func rotate(
-        next candidate: SigningKey, at now: UnixTime, accessTokenSeconds: Int64, force: Bool = false
+        next candidate: SigningKey, at now: UnixTime, accessTokenSeconds: Int64
     ) -> Rotation {
         guard let next = entries.first(where: { $0.state == .next }) else {
             entries.append(Entry(key: candidate, state: .next, since: now))
@@ -33,7 +32,7 @@ extension SigningKeySet {
             $0.since.adding(seconds: accessTokenSeconds + 60)
         }
         let earliest = (previousEnd + [next.since.adding(seconds: Self.announcementSeconds)]).max() ?? now
-        guard now >= earliest || force else {
+        guard now >= earliest else {
             return .tooEarly(seconds: earliest.seconds - now.seconds + 1)
         }
         entries = entries.compactMap { entry in
@@ -45,5 +44,12 @@ extension SigningKeySet {
         }
         entries.append(Entry(key: candidate, state: .next, since: now))
         return .rotated
+    }
+
+    /// After a leak: no key of before signs or is published any more. The next key lay where the current one leaked from, so
+    /// it goes with it. There is no announcement: what the old keys signed is refused wherever the new set is read, and a
+    /// verifier that remembers the old one goes on believing them for as long as it remembers.
+    package mutating func replaceAll(current: SigningKey, next: SigningKey, at now: UnixTime) {
+        self = SigningKeySet(current: current, next: next, at: now)
     }
 }

@@ -5,24 +5,31 @@ package struct TokenIssuer: Sendable {
     package let issuer: String
     package let audience: String
     package let accessTokenSeconds: Int64
-    package let refreshTokenSeconds: Int64
     private let signingKey: SigningKey
     private let cryptography: any Cryptography
 
     package init(
-        issuer: String, audience: String, accessTokenSeconds: Int64, refreshTokenSeconds: Int64,
-        signingKey: SigningKey, cryptography: any Cryptography
+        issuer: String, audience: String, accessTokenSeconds: Int64, signingKey: SigningKey,
+        cryptography: any Cryptography
     ) {
         self.issuer = issuer
         self.audience = audience
         self.accessTokenSeconds = accessTokenSeconds
-        self.refreshTokenSeconds = refreshTokenSeconds
         self.signingKey = signingKey
         self.cryptography = cryptography
     }
 
+    /// The tokens of a session, as its client gets them.
+    func tokens(
+        for session: Session, refreshToken: RefreshToken, id: UUIDv7, at now: UnixTime
+    ) throws(CryptographyError) -> IssuedTokens {
+        IssuedTokens(
+            accessToken: try accessToken(for: session, id: id, at: now), accessExpiresIn: accessTokenSeconds,
+            refreshToken: refreshToken.text, refreshExpiresIn: session.expiresAt.seconds - now.seconds)
+    }
+
     /// A JWT access token (RFC 9068 §2) for a session.
-    func accessToken(for session: Session, id: UUIDv7, at now: UnixTime) throws(CryptographyError) -> String {
+    private func accessToken(for session: Session, id: UUIDv7, at now: UnixTime) throws(CryptographyError) -> String {
         let claims: JSON = [
             "iss": .string(issuer), "sub": .string(session.accountID.description), "aud": .string(audience),
             "client_id": .string(session.clientID), "sid": .string(session.id.description),

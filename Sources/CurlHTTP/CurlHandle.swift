@@ -36,6 +36,11 @@ internal import CurlShim
         try check(unsafe curl_shim_set_string(library, handle, option, value))
     }
 
+    /// NULL: none, where not to set it would leave libcurl's own default.
+    func unset(_ option: CURLoption) throws(HTTPError) {
+        try unsafe set(nil, as: option)
+    }
+
     /// The body to send; libcurl copies it, and wants to know its size first:
     /// https://curl.se/libcurl/c/CURLOPT_COPYPOSTFIELDS.html
     func set(body: [UInt8]) throws(HTTPError) {

@@ -58,7 +58,11 @@ package final class HTTPClient {
         try curl.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         try curl.set(CURLOPT_SSL_VERIFYPEER, 1)
         try curl.set(CURLOPT_SSL_VERIFYHOST, 2)
-        if let certificateAuthorities { try curl.set(CURLOPT_CAINFO, certificateAuthorities) }
+        if let certificateAuthorities {
+            try curl.set(CURLOPT_CAINFO, certificateAuthorities)
+            // Or libcurl would go on trusting the system's folder of authorities beside the bundle.
+            try curl.unset(CURLOPT_CAPATH)
+        }
         // An empty string turns off what the environment says: https://curl.se/libcurl/c/CURLOPT_PROXY.html
         try curl.set(CURLOPT_PROXY, proxy ?? "")
         try curl.set(CURLOPT_NOPROXY, "")

@@ -21,6 +21,18 @@ package protocol Cryptography: Sendable {
     /// Equality that takes the same time wherever the bytes differ. Only a difference in length shows.
     func areEqual(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool
 
+    /// Encrypts with AES-256-GCM under a random nonce: nonce, ciphertext, tag (NIST SP 800-38D).
+    ///
+    /// - Parameters:
+    ///   - key: 32 bytes.
+    ///   - associatedData: what must be said again to open it.
+    func seal(
+        _ plaintext: ArraySlice<UInt8>, key: SecretBytes, associatedData: ArraySlice<UInt8>
+    ) throws(CryptographyError) -> [UInt8]
+
+    /// What `seal` was given; nil when the key, the associated data or a bit of `sealed` is another.
+    func open(_ sealed: ArraySlice<UInt8>, key: SecretBytes, associatedData: ArraySlice<UInt8>) -> [UInt8]?
+
     /// A new key: P-256 for ES256, RSA 2048 for RS256.
     func generateKey(for algorithm: SignatureAlgorithm) throws(CryptographyError) -> PrivateKey
 }

@@ -23,7 +23,7 @@ package final class KeyCache: AppleKeySource {
     private var report = KeyCacheReport()
 
     /// - Parameters:
-    ///   - path: the cache file; its folder is created. Nil comes back when it does not name a file.
+    ///   - path: the cache file; its folder is created. Nil comes back when it does not name a file (`canBe(at:)`).
     ///   - url: the address that `fetch` asks. Keys that the file remembers of another one are not used.
     package init?(path: String, url: String, now: @escaping () -> UnixTime, fetch: @escaping Fetch) {
         guard let file = KeyFile(path: path, maximumSize: KeyRecord.maximumSize) else { return nil }
@@ -31,6 +31,11 @@ package final class KeyCache: AppleKeySource {
         self.now = now
         self.fetch = fetch
         record = KeyRecord(url: url)
+    }
+
+    /// Whether a path names a file. Whether that can be read and written is another matter, and may change.
+    package static func canBe(at path: String) -> Bool {
+        KeyFile(path: path, maximumSize: KeyRecord.maximumSize) != nil
     }
 
     package func keys(naming keyID: String) throws(KeysUnavailable) -> KeySet {
@@ -48,6 +53,9 @@ package final class KeyCache: AppleKeySource {
         report.outcome = hasRefreshed ? .refreshed : policy.condition(of: record, at: now()) == .fresh ? .hit : .stale
         return keys
     }
+
+    /// Whether `refreshIfStale` would have something to do, by what the last request saw.
+    package var wantsRefresh: Bool { policy.wantsRenewal(of: record, at: now()) }
 
     /// Renews keys that are past their freshness; to be called when the answer has been written and nobody waits. Costs
     /// nothing when they are fresh, or when another process is at it.

@@ -24,6 +24,11 @@ package struct KeyCacheReport: Hashable, Sendable {
         case fetchFailed(KeyFetchFailure)
         /// Stale keys were renewed after the answer.
         case renewed
+
+        /// Whether it says that the file can do nothing for others: it will not go away by itself.
+        package var isOfTheFile: Bool {
+            if case .file = self { true } else { false }
+        }
     }
 
     /// Nil when no keys were asked for.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Why the cache file, or the folder that it lies in, is not used or cannot be written.
 package enum KeyFileFault: Error, Hashable, Sendable {
     /// Whose name has the fault.
@@ -26,8 +28,12 @@ extension KeyFileFault: CustomStringConvertible {
         case .foreignOwner(let place): "\(place.rawValue) belongs to another user: not used"
         case .writableByOthers(let place): "\(place.rawValue) is writable by others: not used"
         case .tooLarge: "cache file is too large: not used"
-        case .unreadable(let place, let error): "\(place.rawValue) cannot be read (errno \(error))"
-        case .unwritable(let place, let error): "\(place.rawValue) cannot be written (errno \(error))"
+        case .unreadable(let place, let error): "\(place.rawValue) cannot be read (\(Self.text(error)))"
+        case .unwritable(let place, let error): "\(place.rawValue) cannot be written (\(Self.text(error)))"
         }
+    }
+
+    private static func text(_ error: Int32) -> String {
+        unsafe strerror(error).map { unsafe String(cString: $0) } ?? "errno \(error)"
     }
 }

@@ -5,20 +5,24 @@ package import JOSE
 ///
 /// A store is made for one thread. Nothing is opened, created or read before the first method is called, so that a request
 /// that is refused never pays for a database.
-package protocol UserStore: UserRepository {
-    func account(_ id: UUIDv7) throws(StoreError) -> Account?
-
-    func session(_ id: UUIDv7) throws(StoreError) -> Session?
-
+package protocol UserStore: UserRepository, AttemptCounter {
     /// Creates or upgrades the schema. Doing it again changes nothing.
     func migrate() throws(StoreError) -> SchemaChange
 
-    /// Removes what had expired at `time`. It works in small transactions, so that sign-ins go on meanwhile.
-    func purge(before time: UnixTime) throws(StoreError) -> PurgeCount
+    /// Removes what had expired at `time`: sessions, receipts, windows of attempts, and audit entries that were then older than
+    /// `auditDays`. It works in small transactions, so that sign-ins go on meanwhile.
+    func purge(before time: UnixTime, auditDays: Int64) throws(StoreError) -> PurgeCount
 
     /// Looks at the store without changing it, and tells in one line what it found. What would keep a sign-in from being
     /// carried out and kept safe is thrown, with the remedy.
     func check() throws(StoreError) -> String
+}
+
+extension UserStore {
+    /// Keeps the audit for 400 days: a year, and the time to look back on it.
+    package func purge(before time: UnixTime) throws(StoreError) -> PurgeCount {
+        try purge(before: time, auditDays: 400)
+    }
 }
 
 /// The schema's version before and after; version 0 is an empty store.
@@ -35,8 +39,14 @@ package struct SchemaChange: Hashable, Sendable {
 /// How much a purge removed, of each kind.
 package struct PurgeCount: Hashable, Sendable {
     package var sessions: Int
+    package var receipts: Int
+    package var attempts: Int
+    package var auditEntries: Int
 
-    package init(sessions: Int = 0) {
+    package init(sessions: Int = 0, receipts: Int = 0, attempts: Int = 0, auditEntries: Int = 0) {
         self.sessions = sessions
+        self.receipts = receipts
+        self.attempts = attempts
+        self.auditEntries = auditEntries
     }
 }

@@ -19,8 +19,9 @@ enum ActionLoop {
         while let line = lines.next() {
             let event: Event
             switch line {
-            case .line(let bytes): event = read(bytes, deadline, basePath: service.basePath)
+            case .bytes(let bytes): event = read(bytes, deadline, basePath: service.basePath)
             case .tooLong: event = Event(.contentTooLarge)
+            case .unreadable: return ExitStatus.inputOutput
             }
             let exchange = service.respond(to: event.request)
             let isWritten = Descriptor.write(event.bytes(of: exchange.response), to: results)

@@ -12,13 +12,27 @@ struct AppleKeys {
     init(_ configuration: Configuration, deadline: Deadline = Deadline()) {
         self.deadline = deadline
         url = configuration.keysURL
-        allowance = configuration.mode == .development ? .loopback : .httpsOnly
+        allowance = Self.allowance(in: configuration.mode)
         client = HTTPClient(
             userAgent: "auth-apple/\(Program.version)", certificateAuthorities: configuration.caBundle)
     }
 
     /// What a fetch takes when all is well; with less time than this it is not begun.
     private static let shortest: Duration = .milliseconds(500)
+
+    /// Why nothing could ever be fetched from `url`; nil when it may be asked.
+    static func fault(_ url: String, in mode: Configuration.Mode) -> EdgeJudgement.Fault? {
+        do throws(HTTPError) {
+            _ = try HTTPURL(url, allowing: allowance(in: mode))
+            return nil
+        } catch {
+            return ("cannot be used (\(error.words))", "correct it, or unset it for Apple's")
+        }
+    }
+
+    private static func allowance(in mode: Configuration.Mode) -> HTTPURL.Allowance {
+        mode == .development ? .loopback : .httpsOnly
+    }
 
     func fetch(entityTag: String?) throws(KeyFetchFailure) -> KeyResponse {
         do throws(HTTPError) {

@@ -83,9 +83,11 @@ enum CheckCommand {
             // Names a key that Apple has, since a name that it has not would start the cooldown.
             _ = try rooms.keyCache.keys(naming: fetched?.keys.first?.keyID ?? "")
             let notes = rooms.keyCache.takeReport().notes
+            let remedy = "let AUTH_APPLE_KEY_CACHE name a file in a folder that only this user can write to"
             line(
                 notes.isEmpty, "key cache",
-                ([rooms.configuration.keyCachePath] + notes.map(\.description)).joined(separator: "; "))
+                ([rooms.configuration.keyCachePath] + notes.map(\.description)).joined(separator: "; ")
+                    + (notes.contains(where: \.isOfTheFile) ? ": \(remedy)" : ""))
             return fetched != nil && notes.isEmpty
         } catch {
             line(false, "key cache", error.reason)

@@ -1,15 +1,33 @@
 internal import Glibc
 
+/// What was read of a descriptor.
+enum Input {
+    case bytes(ArraySlice<UInt8>)
+    /// More than the limit.
+    case tooLong
+    case unreadable
+}
+
 /// Reading and writing whole, with interrupted and partial calls taken care of.
 enum Descriptor {
-    /// Everything up to the end of the file; nil past the limit or on an error. What is past the limit is read and thrown
-    /// away, so that whoever writes is not left hanging.
-    static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+    /// To be called first. Of standard input, output and error those that are closed are taken up by something that can be
+    /// neither read nor written: else the next file or connection that is opened would get their number, and with it our
+    /// answers and our log. And a reader that goes away is an error of the write, not the end of the process.
+    static func prepare() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+            _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Everything up to the end of the file. What is past the limit is read and thrown away, so that whoever writes is not
+    /// left hanging.
+    static func readAll(_ descriptor: Int32, limit: Int) -> Input {
         var bytes: [UInt8] = []
         var isTooLong = false
         while true {
-            guard let chunk = read(descriptor, count: 65_536) else { return nil }
-            if chunk.isEmpty { return isTooLong ? nil : bytes }
+            guard let chunk = read(descriptor, count: 65_536) else { return .unreadable }
+            if chunk.isEmpty { return isTooLong ? .tooLong : .bytes(bytes[...]) }
             if bytes.count + chunk.count > limit {
                 isTooLong = true
                 bytes = []
@@ -48,6 +66,13 @@ enum Descriptor {
         return true
     }
 
+    /// Keeps the number taken, so that no file is opened under it, and leads what is written there to nowhere.
+    static func toNowhere(_ descriptor: Int32) {
+        let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        dup2(nowhere, descriptor)
+        if nowhere != descriptor { close(nowhere) }
+    }
+
     static func print(_ line: String) {
         write(Array((line + "\n").utf8), to: STDOUT_FILENO)
     }
@@ -59,11 +84,6 @@ enum Descriptor {
 
 /// Lines of standard input, each of at most so many bytes.
 struct LineReader {
-    enum Line {
-        case line(ArraySlice<UInt8>)
-        case tooLong
-    }
-
     let descriptor: Int32
     let limit: Int
     private var buffer: [UInt8] = []
@@ -74,15 +94,16 @@ struct LineReader {
         self.limit = limit
     }
 
-    /// The next line without its end; nil after the last. A line past the limit is passed over whole.
-    mutating func next() -> Line? {
+    /// The next line without its end; nil after the last. A line past the limit is passed over whole, and one that broke off
+    /// by an error is unreadable.
+    mutating func next() -> Input? {
         var scanned = 0
         var isTooLong = false
         while true {
             if let end = buffer[scanned...].firstIndex(of: 0x0A) {
                 let line = Array(buffer[..<end])
                 buffer.removeFirst(end + 1)
-                return isTooLong || line.count > limit ? .tooLong : .line(line[...])
+                return isTooLong || line.count > limit ? .tooLong : .bytes(line[...])
             }
             scanned = buffer.count
             if scanned > limit {
@@ -94,9 +115,13 @@ struct LineReader {
                 guard isTooLong || !buffer.isEmpty else { return nil }
                 let line = buffer
                 buffer = []
-                return isTooLong ? .tooLong : .line(line[...])
+                return isTooLong ? .tooLong : .bytes(line[...])
             }
-            let chunk = Descriptor.read(descriptor, count: 65_536) ?? []
+            guard let chunk = Descriptor.read(descriptor, count: 65_536) else {
+                isAtEnd = true
+                buffer = []
+                return .unreadable
+            }
             isAtEnd = chunk.isEmpty
             buffer += chunk
         }

@@ -11,12 +11,11 @@ enum EventLoop {
             Descriptor.printError(
                 "auth-apple: waiting for one JSON event on standard input (auth-apple --help says more)")
         }
-        let event = Descriptor.readAll(STDIN_FILENO, limit: Event.maximumSize)
-        answer(event.map { .line($0[...]) } ?? .tooLong, with: service)
+        let isAnswered = answer(Descriptor.readAll(STDIN_FILENO, limit: Event.maximumSize), with: service)
         // The client has its answer: whoever reads it need not wait for what comes now.
         close(STDOUT_FILENO)
         service.afterResponse()
-        return service.exitStatus
+        return isAnswered ? service.exitStatus : ExitStatus.inputOutput
     }
 
     /// One event a line, until end of input. Empty lines are passed over.
@@ -24,23 +23,28 @@ enum EventLoop {
         let service = Service.start()
         var lines = LineReader(descriptor: STDIN_FILENO, limit: Event.maximumSize)
         while let line = lines.next() {
-            if case .line(let event) = line, event.isEmpty { continue }
-            guard answer(line, with: service) else { break }
+            if case .bytes(let event) = line, event.isEmpty { continue }
+            guard answer(line, with: service) else { return ExitStatus.inputOutput }
             service.afterResponse()
         }
         return service.exitStatus
     }
 
-    @discardableResult
-    private static func answer(_ line: LineReader.Line, with service: Service) -> Bool {
-        let event =
-            switch line {
-            case .line(let bytes): Event(bytes, basePath: service.basePath)
-            case .tooLong: Event(.contentTooLarge)
-            }
+    /// False when the event could not be read, or the answer not be written: there is nobody to go on for.
+    private static func answer(_ input: Input, with service: Service) -> Bool {
+        let event: Event
+        var isRead = true
+        switch input {
+        case .bytes(let bytes): event = Event(bytes, basePath: service.basePath)
+        case .tooLong: event = Event(.contentTooLarge)
+        case .unreadable:
+            isRead = false
+            event = Event(.invalidRequest([.init("event", "cannot_be_read")]))
+        }
         let exchange = service.respond(to: event.request)
         let isWritten = Descriptor.write(event.bytes(of: exchange.response), to: STDOUT_FILENO)
         Descriptor.printError(exchange.log.json.text)
-        return isWritten
+        if !isWritten { Report.logLostAnswer(to: exchange.log.requestID) }
+        return isRead && isWritten
     }
 }

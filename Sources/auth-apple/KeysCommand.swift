@@ -7,10 +7,12 @@ internal import OpenSSLCrypto
 enum KeysCommand {
     private static let variable = "AUTH_APPLE_SIGNING_KEYS_FILE"
 
-    static func new() -> Int32 {
+    /// - Parameter algorithm: ES256, or RS256 for the gateways that verify nothing else. Rotations keep to it.
+    static func new(_ algorithm: SignatureAlgorithm = .es256) -> Int32 {
         withFile { file, cryptography in
             let keys = SigningKeySet(
-                current: try newKey(using: cryptography), next: try newKey(using: cryptography), at: System.now())
+                current: try newKey(for: algorithm, using: cryptography),
+                next: try newKey(for: algorithm, using: cryptography), at: System.now())
             try file.create(keys.secretJSON.serialized() + [0x0A])
             Descriptor.print("Created the signing keys in \(file.path)")
             Descriptor.print("  signs now:  \(keys.current.keyID)")
@@ -18,30 +20,59 @@ enum KeysCommand {
         }
     }
 
-    static func rotate(force: Bool) -> Int32 {
+    /// One step: announce the next key, or let it sign.
+    static func rotate() -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
         guard reader.environment.problems.isEmpty else { return Report.configuration(reader.environment.problems) }
         return withFile { file, cryptography in
-            let candidate = try newKey(using: cryptography)
+            // Said when it is true: the file may turn out not to be writable.
+            var outcome = ""
             try file.update { old in
                 var keys = try SigningKeySet(parsing: old[...], using: cryptography)
-                switch keys.rotate(
-                    next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds, force: force)
-                {
+                let candidate = try newKey(for: keys.current.privateKey.algorithm, using: cryptography)
+                switch keys.rotate(next: candidate, at: System.now(), accessTokenSeconds: accessTokenSeconds) {
                 case .announced:
-                    Descriptor.print("Published the next key \(candidate.keyID); it can sign after the announcement:")
-                    Descriptor.print("run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.")
+                    outcome = """
+                        Published the next key \(candidate.keyID); it can sign after the announcement:
+                        run keys rotate again in \(SigningKeySet.announcementSeconds) seconds or later.
+                        """
                 case .rotated:
-                    Descriptor.print(
-                        "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next.")
+                    outcome = "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next."
                 case .tooEarly(let seconds):
-                    Descriptor.print("Nothing was changed: verifiers may not know the next key yet.")
-                    Descriptor.print("Run keys rotate again in \(seconds) seconds or later; after a leak add --force.")
+                    outcome = """
+                        Nothing was changed: verifiers may not know the next key yet.
+                        Run keys rotate again in \(seconds) seconds or later; after a leak add --force.
+                        """
                     return nil
                 }
                 return keys.secretJSON.serialized() + [0x0A]
             }
+            Descriptor.print(outcome)
+        }
+    }
+
+    /// After a leak. Whoever read the file has the next key as well as the current one, and a key that is published is one
+    /// whose tokens verify: so none of them stays, not even as previous.
+    static func replaceAll() -> Int32 {
+        withFile { file, cryptography in
+            var currentID = ""
+            try file.update { old in
+                var keys = try SigningKeySet(parsing: old[...], using: cryptography)
+                let algorithm = keys.current.privateKey.algorithm
+                keys.replaceAll(
+                    current: try newKey(for: algorithm, using: cryptography),
+                    next: try newKey(for: algorithm, using: cryptography), at: System.now())
+                currentID = keys.current.keyID
+                return keys.secretJSON.serialized() + [0x0A]
+            }
+            Descriptor.print("Replaced every key: \(currentID) signs now.")
+            Descriptor.print(
+                "Access tokens of the old keys are refused here from now on, and by others once they read the new set:")
+            Descriptor.print(
+                "within \(SigningKeySet.publicMaxAgeSeconds) seconds where Cache-Control is kept to. Where one remembers"
+            )
+            Descriptor.print("longer, have it forget now. Refresh tokens stay good: apps get new tokens by them.")
         }
     }
 
@@ -55,8 +86,10 @@ enum KeysCommand {
         return ExitStatus.success
     }
 
-    private static func newKey(using cryptography: any Cryptography) throws(CryptographyError) -> SigningKey {
-        let key = try cryptography.generateKey(for: .es256)
+    private static func newKey(
+        for algorithm: SignatureAlgorithm, using cryptography: any Cryptography
+    ) throws(CryptographyError) -> SigningKey {
+        let key = try cryptography.generateKey(for: algorithm)
         return SigningKey(keyID: key.publicKey.thumbprint(using: cryptography), privateKey: key)
     }
 

@@ -20,8 +20,19 @@ struct OwnFile {
         }
     }
 
-    /// Reads, changes and replaces the file while no other process does.
+    /// Reads, changes and replaces the file while no other process does. Where the path is a link, the file that it leads to:
+    /// replacing the link would leave whoever knows that file by its own name with the old one.
     func update(_ change: ([UInt8]) throws -> [UInt8]?) throws {
+        try OwnFile(path: Self.resolved(path)).updateInPlace(change)
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private func updateInPlace(_ change: ([UInt8]) throws -> [UInt8]?) throws {
         let lock = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
             throw Problem(reason: "cannot be locked (\(System.errorText()))")

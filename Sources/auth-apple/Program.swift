@@ -1,5 +1,6 @@
 internal import AuthFunction
 internal import Glibc
+internal import JOSE
 
 /// One run of the program: which command, or which doorway.
 struct Program {
@@ -13,22 +14,32 @@ struct Program {
 
     /// The exit status (sysexits.h): 0, 64 for a command that does not exist, 78 for a configuration that does not serve.
     func run() -> Int32 {
+        // First, since a web server makes arguments of the query string (RFC 3875 §4.4): a CGI program has none.
+        if CGIDoorway.isOpen { return CGIDoorway.serve() }
         switch arguments {
         case []: return FunctionRuntime(System.environment()).serve()
         case ["lines"]: return EventLoop.serveLines()
-        case ["keys", "new"]: return KeysCommand.new()
-        case ["keys", "rotate"]: return KeysCommand.rotate(force: false)
-        case ["keys", "rotate", "--force"]: return KeysCommand.rotate(force: true)
+        case ["keys", "new"], ["keys", "new", "ES256"]: return KeysCommand.new()
+        case ["keys", "new", "RS256"]: return KeysCommand.new(.rs256)
+        case ["keys", "rotate"]: return KeysCommand.rotate()
+        case ["keys", "rotate", "--force"]: return KeysCommand.replaceAll()
         case ["keys", "show"]: return KeysCommand.show()
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
         case ["store", "purge"]: return StoreCommand.purge()
+        case let words where words.count == 3 && words[0] == "accounts":
+            guard let action = AccountsCommand.Action(rawValue: words[1]) else { return unknownCommand() }
+            return AccountsCommand.run(action, id: words[2])
         case ["--version"]: return say("auth-apple \(Self.version)")
         case ["--help"], ["-h"], ["help"]: return say(Self.help)
         default:
-            Descriptor.printError("auth-apple: no such command; auth-apple --help lists them")
-            return ExitStatus.usage
+            return unknownCommand()
         }
+    }
+
+    private func unknownCommand() -> Int32 {
+        Descriptor.printError("auth-apple: no such command; auth-apple --help lists them")
+        return ExitStatus.usage
     }
 
     private func say(_ text: String) -> Int32 {
@@ -42,17 +53,25 @@ struct Program {
           auth-apple                 answer one JSON event from standard input on standard output; or serve the function
                                      runtime that the environment names (AWS Lambda, OpenWhisk)
           auth-apple lines           one event a line, one response a line, until end of input
-          auth-apple keys new        create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names
+          auth-apple keys new [RS256]
+                                     create the signing keys in the file AUTH_APPLE_SIGNING_KEYS_FILE names: ES256,
+                                     or RS256 for gateways that verify nothing else
           auth-apple keys rotate     one step: publish the next key, or let it sign once it was published long enough
-                                     (--force: at once, as after a leak)
+          auth-apple keys rotate --force
+                                     after a leak: new keys at once, and none of the old ones is published any more
           auth-apple keys show       print the public key set
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
           auth-apple store purge     remove sessions that have expired
+          auth-apple accounts show|sessions|export ID
+                                     an account, its sessions, or all that is held about the person as JSON
+          auth-apple accounts disable|enable|delete ID
+                                     end its sessions and refuse it, take it back, or forget it
           auth-apple --version
 
         It is configured by environment variables AUTH_APPLE_…; README.md has the table.
-        Exit status: 0 done, 64 no such command, 73 a file cannot be made, 75 try again later, 78 not configured.
+        Exit status: 0 done, 64 no such command, 66 no such account, 73 a file cannot be made, 74 no event or no way
+        out for the answer, 75 try again later, 78 not configured.
         """
 }
 
@@ -60,8 +79,10 @@ struct Program {
 enum ExitStatus {
     static let success: Int32 = 0
     static let usage: Int32 = 64
+    static let noInput: Int32 = 66
     static let software: Int32 = 70
     static let cannotCreate: Int32 = 73
+    static let inputOutput: Int32 = 74
     static let tryLater: Int32 = 75
     static let configuration: Int32 = 78
 }

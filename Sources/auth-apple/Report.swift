@@ -19,6 +19,14 @@ enum Report {
         Descriptor.printError(json.text)
     }
 
+    /// What was done was done, and whoever asked does not know.
+    static func logLostAnswer(to requestID: String) {
+        let json: JSON = [
+            "time": .string(System.now().rfc3339), "request_id": .string(requestID), "outcome": "answer_not_written",
+        ]
+        Descriptor.printError(json.text)
+    }
+
     /// What happened to Apple's keys after an answer, if anything did.
     static func logKeyCache(_ notes: [String]) {
         guard !notes.isEmpty else { return }

@@ -13,9 +13,11 @@ struct Service {
     let basePath: String
 
     /// Never fails: a program that is not configured answers 500 and tells its log why.
-    static func start(deadline: Deadline = Deadline()) -> Service {
+    static func start(
+        _ environment: Environment = System.environment(), deadline: Deadline = Deadline()
+    ) -> Service {
         do throws(Configuration.Refusal) {
-            let rooms = try Rooms(System.environment(), deadline: deadline)
+            let rooms = try Rooms(environment, deadline: deadline)
             return Service(rooms: rooms, basePath: rooms.configuration.basePath)
         } catch {
             Report.logConfiguration(error.problems)
@@ -33,6 +35,9 @@ struct Service {
         }
         return rooms.function.respond(to: request)
     }
+
+    /// Whether `afterResponse` has anything to do that takes time.
+    var hasWorkAfterResponse: Bool { rooms?.keyCache.wantsRefresh ?? false }
 
     /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh.
     func afterResponse() {
@@ -52,37 +57,62 @@ struct Rooms {
 
     init(_ environment: Environment, deadline: Deadline = Deadline()) throws(Configuration.Refusal) {
         let cryptography = OpenSSLCryptography()
-        let configuration = try Configuration(environment, userID: System.userID, using: cryptography)
-        let store: any UserStore
-        do throws(StoreConfigurationError) {
-            store = try UserStores.open(configuration.storeURL)
-        } catch {
-            throw Configuration.Refusal(
-                problems: [ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)])
-        }
+        var opened: (any UserStore)?
+        let configuration = try Configuration(
+            environment, userID: System.userID, using: cryptography,
+            judgedBy: EdgeJudgement(
+                keysURL: AppleKeys.fault,
+                keyCache: { KeyCache.canBe(at: $0) ? nil : ("names no file", "set it to a path") },
+                store: { url in
+                    do throws(StoreConfigurationError) {
+                        opened = try UserStores.open(url)
+                        return nil
+                    } catch {
+                        return ("cannot be used", error.description)
+                    }
+                }))
         let keys = AppleKeys(configuration, deadline: deadline)
-        guard
-            let keyCache = KeyCache(
-                path: configuration.keyCachePath, url: configuration.keysURL, now: System.now, fetch: keys.fetch)
-        else {
-            throw Configuration.Refusal(
-                problems: [ConfigurationProblem("AUTH_APPLE_KEY_CACHE", "names no file", remedy: "set it to a path")])
-        }
-        let issuer = TokenIssuer(
-            issuer: configuration.tokenIssuer, audience: configuration.tokenAudience,
-            accessTokenSeconds: configuration.accessTokenSeconds,
-            refreshTokenSeconds: configuration.refreshTokenSeconds, signingKey: configuration.signingKeys.current,
-            cryptography: cryptography)
-        let signIn = SignIn(
-            verifier: AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography), keys: keyCache,
-            users: store, issuer: issuer, cryptography: cryptography)
+        let keyCache = KeyCache(
+            path: configuration.keyCachePath, url: configuration.keysURL, now: System.now, fetch: keys.fetch)
+        // There is no configuration whose store and cache were not judged good.
+        guard let store = opened, let keyCache else { preconditionFailure() }
         self.configuration = configuration
         self.cryptography = cryptography
         self.keyCache = keyCache
         self.store = store
         function = AuthFunction(
-            signIn: signIn, publicKeys: configuration.signingKeys.publicKeys, cryptography: cryptography,
-            clock: System.clock, keyLookup: { KeyLookup(keyCache.takeReport()) })
+            endpoints: Endpoints(configuration, appleKeys: keyCache, store: store, cryptography: cryptography),
+            cryptography: cryptography, clock: System.clock, keyLookup: { KeyLookup(keyCache.takeReport()) })
+    }
+}
+
+extension Endpoints {
+    /// The use cases under one configuration.
+    init(
+        _ configuration: Configuration, appleKeys: any AppleKeySource, store: any UserStore,
+        cryptography: any Cryptography
+    ) {
+        let keys = configuration.signingKeys
+        let issuer = TokenIssuer(
+            issuer: configuration.tokenIssuer, audience: configuration.tokenAudience,
+            accessTokenSeconds: configuration.accessTokenSeconds, signingKey: keys.current, cryptography: cryptography)
+        let signIn = SignIn(
+            verifier: AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography),
+            appleKeys: appleKeys, users: store, issuer: issuer, policy: configuration.sessionPolicy, keys: keys,
+            cryptography: cryptography)
+        let sessions = Sessions(
+            users: store, issuer: issuer,
+            rotation: RefreshRotation(policy: configuration.sessionPolicy, keys: keys, cryptography: cryptography),
+            verifier: AccessTokenVerifier(
+                issuer: configuration.tokenIssuer, audience: configuration.tokenAudience, keys: keys.publicKeys,
+                cryptography: cryptography),
+            cryptography: cryptography)
+        let limiter = RateLimiter(
+            limits: configuration.rateLimits, counter: store, secret: { keys.sessionKey(using: cryptography) },
+            cryptography: cryptography)
+        self.init(
+            signIn: signIn, sessions: sessions, limiter: limiter, trustedProxies: configuration.trustedProxies,
+            publicKeys: keys.publicKeys, cryptography: cryptography)
     }
 }
 

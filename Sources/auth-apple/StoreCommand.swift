@@ -21,14 +21,19 @@ enum StoreCommand {
         }
     }
 
-    private static func withStore(_ work: (any UserStore) throws(StoreError) -> String) -> Int32 {
+    /// Does what `work` says and prints its answer; nil says that there is no such account.
+    static func withStore(_ work: (any UserStore) throws(StoreError) -> String?) -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let mode = reader.mode()
         guard let url = reader.store(mode: mode), reader.environment.problems.isEmpty else {
             return Report.configuration(reader.environment.problems)
         }
         do {
-            Descriptor.print(try work(try UserStores.open(url)))
+            guard let answer = try work(try UserStores.open(url)) else {
+                Descriptor.printError("auth-apple: there is no such account")
+                return ExitStatus.noInput
+            }
+            Descriptor.print(answer)
             return ExitStatus.success
         } catch let error as StoreConfigurationError {
             return Report.configuration([

@@ -20,15 +20,20 @@ enum System {
         return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
 
-    /// The environment as the system holds it, read once. Entries that are not UTF-8 are left out: they are not ours.
-    static func environment() -> Environment {
-        var entries: [String] = []
+    /// The environment as configuration.
+    static func environment(_ entries: [[UInt8]] = environmentEntries()) -> Environment {
+        Environment(entries: entries, readFile: readFile)
+    }
+
+    /// The environment as the system holds it, in its order and with every repetition.
+    static func environmentEntries() -> [[UInt8]] {
+        var entries: [[UInt8]] = []
         var pointer = unsafe environ
         while let entry = unsafe pointer.pointee {
-            if let text = unsafe String(validatingCString: entry) { entries.append(text) }
+            unsafe entries.append(Array(UnsafeRawBufferPointer(start: entry, count: strlen(entry))))
             unsafe pointer += 1
         }
-        return Environment(entries: entries, readFile: readFile)
+        return entries
     }
 
     /// A configuration file, 64 KiB at most. A secret one must belong to this user or to root and be closed to others.
@@ -48,10 +53,11 @@ enum System {
                 return .failure(.init(reason: "others may read or write (its mode is not 0600)"))
             }
         }
-        guard let bytes = Descriptor.readAll(descriptor, limit: 65_536) else {
-            return .failure(.init(reason: "cannot be read, or is larger than 64 KiB"))
+        switch Descriptor.readAll(descriptor, limit: 65_536) {
+        case .bytes(let bytes): return .success(Array(bytes))
+        case .tooLong: return .failure(.init(reason: "is larger than 64 KiB"))
+        case .unreadable: return .failure(.init(reason: "cannot be read (\(errorText()))"))
         }
-        return .success(bytes)
     }
 
     static func errorText() -> String {

@@ -1,4 +1,5 @@
 internal import Glibc
 
 // Everything is decided in `Program`; a process ends here and nowhere else.
+Descriptor.prepare()
 exit(Program(arguments: CommandLine.arguments.dropFirst()).run())

@@ -24,7 +24,7 @@ struct AccessTokenTests {
         #expect(claims["iss"] == "https://api.finnova.example")
         #expect(claims["aud"] == "finnova-api")
         #expect(claims["sub"]?.string == signedIn.account.id.description)
-        #expect(claims["sid"]?.string == signedIn.session.id.description)
+        #expect(claims["sid"]?.string == signedIn.sessionID.description)
         #expect(claims["client_id"] == "com.finnova.web")
         #expect(claims["iat"] == .integer(TokenForge.now.seconds))
         #expect(claims["exp"] == .integer(TokenForge.now.seconds + 900))
@@ -40,7 +40,7 @@ struct AccessTokenTests {
             let (_, claims) = try verify(signedIn.tokens.accessToken, by: published)
             let identifier = try #require(claims["jti"]?.string)
             #expect(seen.insert(identifier).inserted)
-            #expect(identifier != signedIn.session.id.description && identifier != signedIn.account.id.description)
+            #expect(identifier != signedIn.sessionID.description && identifier != signedIn.account.id.description)
             let text = JSON.object(claims).text
             for personal in [TokenForge.subject, "privaterelay", "Ana"] { #expect(!text.contains(personal)) }
         }

@@ -18,13 +18,10 @@ struct RotationTests {
         return Dictionary(uniqueKeysWithValues: keys.entries.map { ($0.key.keyID, $0.state) })
     }
 
-    @Test(arguments: [false, true])
-    func `A set with no next key announces one, by force as well, and goes on signing with the same`(
-        _ force: Bool
-    ) throws {
+    @Test func `A set with no next key announces one, and goes on signing with the same`() throws {
         var keys = try SigningKeySet(
             parsing: key("a").secretJSON.serialized()[...], using: TokenForge.cryptography)
-        #expect(keys.rotate(next: key("b"), at: Self.start, accessTokenSeconds: 900, force: force) == .announced)
+        #expect(keys.rotate(next: key("b"), at: Self.start, accessTokenSeconds: 900) == .announced)
         #expect(states(keys) == ["a": .current, "b": .next])
         #expect(keys.entries.last?.since == Self.start)
     }
@@ -65,14 +62,27 @@ struct RotationTests {
         #expect(keys.rotate(next: key("c"), at: told, accessTokenSeconds: 900) == .rotated)
     }
 
-    @Test func `Force rotates at once; by a second step the key that leaked is published no more`() {
-        var keys = two
-        #expect(keys.rotate(next: key("c"), at: Self.start, accessTokenSeconds: 900, force: true) == .rotated)
-        #expect(states(keys) == ["a": .previous, "b": .current, "c": .next])
-        #expect(keys.current.keyID == "b")
-        #expect(keys.rotate(next: key("d"), at: Self.start, accessTokenSeconds: 900, force: true) == .rotated)
-        #expect(states(keys) == ["b": .previous, "c": .current, "d": .next])
-        #expect(!keys.publicKeys.contains("a"))
+    @Test(arguments: [["current"], ["current", "next"], ["previous", "current", "next"]])
+    func `After a leak every key is new at once, whatever the set held, and none of the old is published`(
+        _ held: [String]
+    ) throws {
+        let old = held.map { state -> JSON in
+            var object = key(state).secretJSON.object ?? [:]
+            object["state"] = .string(state)
+            return .object(object)
+        }
+        let text: JSON = ["keys": .array(old)]
+        var keys = try SigningKeySet(parsing: text.serialized()[...], using: TokenForge.cryptography)
+        #expect(keys.current.keyID == "current")
+        keys.replaceAll(current: key("a"), next: key("b"), at: Self.start)
+        #expect(states(keys) == ["a": .current, "b": .next])
+        #expect(keys.current.keyID == "a")
+        for name in held { #expect(!keys.publicKeys.contains(name)) }
+        // The new next key is announced like any other.
+        #expect(
+            keys.rotate(next: key("c"), at: Self.start, accessTokenSeconds: 900)
+                == .tooEarly(seconds: SigningKeySet.announcementSeconds + 1))
+        #expect(keys.rotate(next: key("c"), at: Self.due, accessTokenSeconds: 900) == .rotated)
     }
 
     @Test func `A clock that was set back rotates nothing and traps nowhere`() {

@@ -31,7 +31,7 @@ struct SecrecyTests {
         let key = TokenForge.newKey("CANARY", for: algorithm)
         let keys = SigningKeySet(current: key, next: TokenForge.newKey("NEXT", for: .es256), at: TokenForge.now)
         let issuer = TokenIssuer(
-            issuer: "i", audience: "a", accessTokenSeconds: 1, refreshTokenSeconds: 1, signingKey: key,
+            issuer: "i", audience: "a", accessTokenSeconds: 1, signingKey: key,
             cryptography: TokenForge.cryptography)
         let seen = Seen(key, keys, issuer, keys.entries)
         #expect(seen.shows("CANARY"))

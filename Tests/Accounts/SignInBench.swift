@@ -4,48 +4,106 @@ import JOSE
 import TestSupport
 import UserStores
 
-/// The use case over real cryptography, forged tokens and a store in memory.
+/// The use cases over real cryptography, forged tokens and a store in memory.
 final class SignInBench {
     static let signingKey = TokenForge.newKey("SIGNING001", for: .es256)
+    static let nextKey = TokenForge.newKey("SIGNING002", for: .es256)
+    static let issuer = "https://api.finnova.example"
+    static let audience = "finnova-api"
+    static let origin = AuditEntry.Origin(requestID: "request-1", sourceAddress: "192.0.2.7")
 
     let users = RecordingUsers()
+    let cryptography: any Cryptography
+    var signingKeys: SigningKeySet
+    var policy: SessionPolicy
     private let keys: FixedKeys
 
-    init(keys: FixedKeys = TokenForge.keys) {
+    init(
+        keys: FixedKeys = TokenForge.keys, policy: SessionPolicy = SessionPolicy(), signingKey: SigningKey? = nil,
+        cryptography: any Cryptography = TokenForge.cryptography
+    ) {
         self.keys = keys
+        self.policy = policy
+        self.cryptography = cryptography
+        signingKeys = SigningKeySet(
+            current: signingKey ?? Self.signingKey, next: Self.nextKey, at: TokenForge.now.adding(seconds: -86_400))
+    }
+
+    private var issuer: TokenIssuer {
+        TokenIssuer(
+            issuer: Self.issuer, audience: Self.audience, accessTokenSeconds: 900, signingKey: signingKeys.current,
+            cryptography: cryptography)
     }
 
     private var useCase: SignIn {
-        let cryptography = TokenForge.cryptography
         guard let policy = TokenPolicy(audiences: [TokenForge.audience, "com.finnova.web"]) else {
             preconditionFailure()
         }
         return SignIn(
-            verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), keys: keys, users: users,
-            issuer: TokenIssuer(
-                issuer: "https://api.finnova.example", audience: "finnova-api", accessTokenSeconds: 900,
-                refreshTokenSeconds: 2_592_000, signingKey: Self.signingKey, cryptography: cryptography),
+            verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys, users: users,
+            issuer: issuer, policy: self.policy, keys: signingKeys, cryptography: cryptography)
+    }
+
+    var rotation: RefreshRotation {
+        RefreshRotation(policy: policy, keys: signingKeys, cryptography: cryptography)
+    }
+
+    var sessions: Sessions {
+        Sessions(
+            users: users, issuer: issuer, rotation: rotation,
+            verifier: AccessTokenVerifier(
+                issuer: Self.issuer, audience: Self.audience, keys: signingKeys.publicKeys, cryptography: cryptography),
             cryptography: cryptography)
     }
 
     @discardableResult
     func signIn(
         _ forge: TokenForge = TokenForge(), nonce: String? = nil, device: JSON = ["model": "iPhone"],
-        name: String? = nil, email: String? = nil, at now: UnixTime = TokenForge.now
+        name: String? = nil, email: String? = nil, idempotencyKey: String? = nil, at now: UnixTime = TokenForge.now
     ) throws -> SignedIn {
-        try signIn(token: forge.token, nonce: nonce, device: device, name: name, email: email, at: now)
+        try signIn(
+            token: forge.token, nonce: nonce, device: device, name: name, email: email, idempotencyKey: idempotencyKey,
+            at: now)
     }
 
     @discardableResult
     func signIn(
         token: String, nonce: String? = nil, device: JSON = ["model": "iPhone"], name: String? = nil,
-        email: String? = nil, at now: UnixTime = TokenForge.now
+        email: String? = nil, idempotencyKey: String? = nil, at now: UnixTime = TokenForge.now
     ) throws -> SignedIn {
         try useCase(
             SignIn.Request(
                 identityToken: Array(token.utf8)[...], nonce: nonce, deviceInfo: try DeviceInfo(device),
-                fullName: name, email: email),
-            at: now)
+                fullName: name, email: email, idempotencyKey: idempotencyKey),
+            origin: Self.origin, at: now)
+    }
+
+    /// The refresh token that takes the place of another.
+    func refresh(_ token: String, at now: UnixTime = TokenForge.now) throws -> String {
+        try sessions.refresh(token, origin: Self.origin, at: now).tokens.refreshToken
+    }
+
+    /// One step of the rotation of our signing keys, as if the announcement had passed.
+    func rotateKeys(at now: UnixTime = TokenForge.now) {
+        let announced = signingKeys.entries.map(\.since).max() ?? now
+        _ = signingKeys.rotate(
+            next: TokenForge.newKey("NEW\(signingKeys.entries.count)-\(announced.milliseconds)", for: .es256),
+            at: announced.adding(seconds: SigningKeySet.announcementSeconds + 1000), accessTokenSeconds: 900)
+    }
+
+    /// What the audit says of an account: each event with its reason.
+    func audit(_ account: Account) throws -> [AuditEntry.Event] {
+        try users.audit(of: account.id).map(\.event)
+    }
+
+    func disable(_ account: Account, at now: UnixTime = TokenForge.now) throws {
+        try users.change(account: account.id) { account in
+            var changed = account
+            changed.disabledAt = now
+            return .update(
+                changed,
+                AuditEntry(time: now, event: .accountDisabled, accountID: account.id, origin: Self.origin))
+        }
     }
 }
 
@@ -55,18 +113,60 @@ extension TokenForge {
     }
 }
 
-/// A store in memory that remembers what it was asked to keep.
+/// A store in memory that remembers what sign-ins asked it to keep.
 final class RecordingUsers: UserRepository {
     private let store = MemoryUserStore()
     private(set) var accounts: [String: Account] = [:]
     private(set) var sessions: [Session] = []
+    private(set) var receipts: [Receipt] = []
+    /// Shows every session's account as disabled: what a refresh sees when an operator's command comes in between.
+    var showsAccountsDisabled = false
 
     func signIn(
-        _ candidate: Account, opening session: (Account) -> Session
-    ) throws(StoreError) -> (account: Account, isNew: Bool, session: Session) {
-        let result = try store.signIn(candidate, opening: session)
-        accounts[result.account.appleSubject] = result.account
-        sessions.append(result.session)
-        return result
+        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
+    ) throws(StoreError) -> SignInOutcome {
+        var opened: Opening?
+        let outcome = try store.signIn(candidate, receipt: name) { account, isNew in
+            opened = open(account, isNew)
+            return opened
+        }
+        if case .done(let account, _) = outcome {
+            accounts[account.appleSubject] = account
+            if let session = opened?.session { sessions.append(session) }
+            if let receipt = opened?.receipt { receipts.append(receipt) }
+        }
+        return outcome
+    }
+
+    private func shown(_ account: Account) -> Account {
+        var account = account
+        if showsAccountsDisabled { account.disabledAt = account.createdAt }
+        return account
+    }
+
+    func account(_ id: UUIDv7) throws(StoreError) -> Account? { try store.account(id) }
+
+    func session(_ id: UUIDv7) throws(StoreError) -> (Session, Account)? {
+        try store.session(id).map { ($0, shown($1)) }
+    }
+
+    func change(session id: UUIDv7, _ decide: (Session, Account) -> SessionChange) throws(StoreError) {
+        try store.change(session: id) { decide($0, shown($1)) }
+    }
+
+    func sessions(of accountID: UUIDv7, at time: UnixTime) throws(StoreError) -> [Session] {
+        try store.sessions(of: accountID, at: time)
+    }
+
+    func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError) {
+        try store.change(account: id, decide)
+    }
+
+    func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] { try store.audit(of: accountID) }
+
+    func endSessions(
+        of accountID: UUIDv7, except kept: UUIDv7?, audit: (Session) -> AuditEntry
+    ) throws(StoreError) -> Int {
+        try store.endSessions(of: accountID, except: kept, audit: audit)
     }
 }

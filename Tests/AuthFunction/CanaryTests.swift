@@ -122,3 +122,71 @@ struct CanaryTests {
         }
     }
 }
+
+/// The same of what a session's client holds.
+struct SessionCanaryTests {
+    private static let key = "canary-idempotency-1234"
+
+    /// The parts of tokens that open something: all of a refresh token but its session's id, and a signature.
+    private func secrets(_ answers: Answer...) -> [String] {
+        answers.flatMap { answer in
+            [String(answer.refreshToken.suffix(60)), String(answer.accessToken.suffix(60)), answer.accessToken]
+        } + [Self.key]
+    }
+
+    @Test func `No log line of a session's life has a token, a key or a device`() throws {
+        let doorway = Doorway(limits: [.refresh: RateLimit(attempts: 3, seconds: 60)])
+        let headers: JSON = ["content-type": "application/json", "idempotency-key": .string(Self.key)]
+        let signIn = try doorway.signIn(["deviceInfo": ["name": "canary-device"]], headers: headers)
+        let refreshed = try doorway.send("/auth/refresh", refreshToken: signIn.refreshToken)
+        let second = try doorway.signIn()
+        var answers = [signIn, refreshed, second]
+        answers.append(try doorway.signIn(headers: headers))
+        answers.append(try doorway.send("/auth/refresh", refreshToken: refreshed.refreshToken))
+        for method in ["GET", "HEAD"] {
+            answers.append(try doorway.send(method, "/auth/sessions", accessToken: signIn.accessToken))
+            answers.append(try doorway.send(method, "/auth/me", accessToken: signIn.accessToken))
+        }
+        answers.append(
+            try doorway.send("DELETE", "/auth/sessions/\(second.sessionID)", accessToken: signIn.accessToken))
+        answers.append(try doorway.send("DELETE", "/auth/sessions", accessToken: signIn.accessToken))
+        answers.append(try doorway.send("/auth/logout", refreshToken: signIn.refreshToken))
+        answers.append(try doorway.send("POST", "/auth/logout", accessToken: second.accessToken))
+        #expect(answers.allSatisfy { $0.status < 300 }, "\(answers.map(\.status))")
+        for answer in answers {
+            for secret in secrets(signIn, refreshed, second) + ["canary", TokenForge.subject, "privaterelay"] {
+                #expect(!answer.log.text.contains(secret))
+            }
+        }
+    }
+
+    @Test func `No refusal repeats a token or a key, in the answer or in the log`() throws {
+        let doorway = Doorway(limits: [.refresh: RateLimit(attempts: 2, seconds: 60)])
+        let signIn = try doorway.signIn()
+        let first = try doorway.send("/auth/refresh", refreshToken: signIn.refreshToken)
+        let second = try doorway.send("/auth/refresh", refreshToken: first.refreshToken)
+        let limited = try doorway.send("/auth/refresh", refreshToken: signIn.refreshToken)
+        #expect(limited.status == 429)
+        doorway.now = TokenForge.now.adding(seconds: 60)
+        let reused = try doorway.send("/auth/refresh", refreshToken: signIn.refreshToken)
+        #expect(reused.log["reason"] == "refresh_reused")
+        let gone = try doorway.send("GET", "/auth/me", accessToken: second.accessToken)
+        let twice = try doorway.answer(
+            "POST", "/auth/refresh",
+            body: (["refresh_token": .string(second.refreshToken), "refreshToken": "canary"] as JSON).text)
+        let badKey: JSON = [
+            "content-type": "application/json", "idempotency-key": .string(String(repeating: Self.key, count: 20)),
+        ]
+        let refused = try doorway.signIn(headers: badKey)
+        let path = try doorway.send(
+            "DELETE", "/auth/sessions/\(second.refreshToken)", accessToken: try doorway.signIn().accessToken)
+        let expected = [429, 401, 401, 400, 400, 404]
+        let answers = [limited, reused, gone, twice, refused, path]
+        #expect(answers.map(\.status) == expected)
+        for answer in answers {
+            for secret in secrets(signIn, first, second) + ["canary"] {
+                #expect(!answer.log.text.contains(secret) && !answer.eventText.contains(secret), "\(answer.status)")
+            }
+        }
+    }
+}

@@ -21,18 +21,26 @@ struct Setting {
     var files: [String: [UInt8]] = [:]
     var secretFiles: Set<String> = []
     var extraEntries: [String] = []
+    /// What the edges find wrong, by the variable.
+    var edgeFaults: [String: EdgeJudgement.Fault] = [:]
+    var rawEntries: [[UInt8]] = []
 
     init(_ changes: [String: String?] = [:]) {
         for (name, value) in changes { variables["AUTH_APPLE_" + name] = value }
     }
 
     func read() throws(Configuration.Refusal) -> Configuration {
-        let environment = Environment(entries: variables.map { "\($0)=\($1)" } + extraEntries) { path, isSecret in
+        let entries = variables.map { "\($0)=\($1)" } + extraEntries
+        let environment = Environment(entries: entries.map { Array($0.utf8) } + rawEntries) { path, isSecret in
             guard let bytes = files[path] else { return .failure(.init(reason: "cannot be opened (No such file)")) }
             guard isSecret == secretFiles.contains(path) else { return .failure(.init(reason: "has a wrong mode")) }
             return .success(bytes)
         }
-        return try Configuration(environment, userID: 1000, using: TokenForge.cryptography)
+        return try Configuration(
+            environment, userID: 1000, using: TokenForge.cryptography,
+            judgedBy: EdgeJudgement(
+                keysURL: { _, _ in edgeFaults["KEYS_URL"] }, keyCache: { _ in edgeFaults["KEY_CACHE"] },
+                store: { _ in edgeFaults["STORE"] }))
     }
 
     /// The problems, each as its line; none when it serves.
@@ -62,7 +70,11 @@ struct ConfigurationTests {
         #expect(configuration.tokenIssuer == "https://api.finnova.example")
         #expect(configuration.tokenAudience == "finnova-api")
         #expect(configuration.accessTokenSeconds == 900)
-        #expect(configuration.refreshTokenSeconds == 2_592_000)
+        #expect(configuration.sessionPolicy.refreshTokenSeconds == 2_592_000)
+        #expect(configuration.sessionPolicy.sessionSeconds == 31_536_000)
+        #expect(configuration.sessionPolicy.graceSeconds == 10)
+        #expect(configuration.rateLimits.isEmpty)
+        #expect(configuration.trustedProxies == 0)
         #expect(configuration.basePath.isEmpty)
         #expect(configuration.signingKeys.current.keyID == "one")
     }
@@ -73,6 +85,8 @@ struct ConfigurationTests {
             "LEEWAY_SECONDS": "0", "MAX_TOKEN_AGE_SECONDS": "600", "REQUIRE_NONCE": "true",
             "KEYS_URL": "http://127.0.0.1:8080/keys", "CA_BUNDLE": "/etc/ca.pem", "KEY_CACHE": "/var/cache/k.json",
             "STORE": "memory:", "ACCESS_TOKEN_SECONDS": "60", "REFRESH_TOKEN_SECONDS": "3600", "BASE_PATH": "/v1/prod",
+            "SESSION_SECONDS": "7200", "REFRESH_GRACE_SECONDS": "0", "RATE_LIMITS": "sign-in=30/60",
+            "TRUSTED_PROXIES": "2",
         ]).read()
         #expect(configuration.mode == .development)
         #expect(configuration.policy.audiences == ["com.finnova.app", "com.finnova.web"])
@@ -85,8 +99,20 @@ struct ConfigurationTests {
         #expect(configuration.keyCachePath == "/var/cache/k.json")
         #expect(configuration.storeURL == "memory:")
         #expect(configuration.accessTokenSeconds == 60)
-        #expect(configuration.refreshTokenSeconds == 3600)
+        #expect(configuration.sessionPolicy.refreshTokenSeconds == 3600)
+        #expect(configuration.sessionPolicy.sessionSeconds == 7200)
+        #expect(configuration.sessionPolicy.graceSeconds == 0)
+        #expect(configuration.rateLimits == [.signIn: RateLimit(attempts: 30, seconds: 60)])
+        #expect(configuration.trustedProxies == 2)
         #expect(configuration.basePath == "/v1/prod")
+    }
+
+    @Test func `Limits are off, or set each for itself`() throws {
+        #expect(try Setting(["RATE_LIMITS": "off"]).read().rateLimits.isEmpty)
+        #expect(
+            try Setting(["RATE_LIMITS": "refresh=1/86400,sign-in=1000000/1"]).read().rateLimits == [
+                .refresh: RateLimit(attempts: 1, seconds: 86_400), .signIn: RateLimit(attempts: 1_000_000, seconds: 1),
+            ])
     }
 
     @Test func `The folders of the system are taken when they are absolute, and no others`() throws {
@@ -112,7 +138,8 @@ struct ConfigurationTests {
 
     static let bounds: [(String, ClosedRange<Int64>)] = [
         ("LEEWAY_SECONDS", 0...300), ("MAX_TOKEN_AGE_SECONDS", 60...604_800), ("ACCESS_TOKEN_SECONDS", 60...86_400),
-        ("REFRESH_TOKEN_SECONDS", 3600...31_536_000),
+        ("REFRESH_TOKEN_SECONDS", 3600...31_536_000), ("SESSION_SECONDS", 3600...315_360_000),
+        ("REFRESH_GRACE_SECONDS", 0...60), ("TRUSTED_PROXIES", 0...10),
     ]
 
     @Test(arguments: bounds.indices)
@@ -145,6 +172,17 @@ struct ConfigurationTests {
             ]
         ),
         ("BASE_PATH", ["prod", "/", "/prod/", "prod/", "/a?b"]), ("STORE", ["memory:", "Memory:", "MEMORY:x"]),
+        (
+            "RATE_LIMITS",
+            [
+                "on", "OFF", "sign-in", "sign-in=", "sign-in=30", "sign-in=30/", "sign-in=/60", "sign-in=30/60,",
+                "sign-in=30/60,sign-in=40/60", "signin=30/60", "Sign-In=30/60", "login=30/60", "sign-in=0/60",
+                "sign-in=30/0", "sign-in=-1/60", "sign-in=1000001/60", "sign-in=30/86401",
+                "sign-in=30/60/60",
+                "sign-in=30/60=1", " sign-in=30/60", "sign-in=30/60, refresh=1/1", "=30/60", ",", "sign-in=1e3/60",
+                "sign-in=99999999999999999999/60",
+            ]
+        ),
         ("SIGNING_KEYS", ["x", "{}", "[]", "{\"keys\":[]}"]),
     ]
 
@@ -158,7 +196,8 @@ struct ConfigurationTests {
             #expect(problems.count == 1, "\(value)")
             #expect(problems.first?.hasPrefix("AUTH_APPLE_\(name) ") == true)
             #expect(problems.first?.contains(": ") == true)
-            if value.count > 10 { #expect(problems.first?.contains(value) == false) }
+            // The remedy for a limit shows one that is good, which some of these begin like.
+            if value.count > 10, name != "RATE_LIMITS" { #expect(problems.first?.contains(value) == false) }
         }
     }
 
@@ -196,6 +235,18 @@ struct ConfigurationTests {
         #expect(problems.count { $0.contains(" is not set: set ") } == 4)
     }
 
+    @Test func `What the edges find wrong is said with all the rest, and once a variable`() {
+        let setting = Setting(["AUDIENCES": String?.none]).with {
+            $0.edgeFaults = ["KEYS_URL": ("a", "b"), "KEY_CACHE": ("c", "d"), "STORE": ("e", "f")]
+        }
+        let edges = ["AUTH_APPLE_KEYS_URL a: b", "AUTH_APPLE_KEY_CACHE c: d", "AUTH_APPLE_STORE e: f"]
+        #expect(setting.problems.count == 4)
+        #expect(setting.problems.filter { !$0.hasPrefix("AUTH_APPLE_AUDIENCES") } == edges)
+        let both = setting.with { $0.variables["AUTH_APPLE_STORE"] = "memory:" }
+        #expect(both.problems.count == 4)
+        #expect(both.problems.count { $0.hasPrefix("AUTH_APPLE_STORE is memory:") } == 1)
+    }
+
     @Test func `A variable of ours that does not exist is refused: a misspelt one would switch a rule off`() {
         for name in ["AUDIENCE", "REQUIRE_NONCES", "require_nonce", "", "MODE_FILE_FILE", "_FILE"] {
             #expect(
@@ -215,6 +266,25 @@ struct ConfigurationTests {
         }
         #expect(Setting().with { $0.extraEntries = ["PATH=/bin", "no equals sign", "=x", ""] }.problems.isEmpty)
     }
+
+    @Test func `A variable of ours is never passed over for its bytes, and one that is not ours always is`() {
+        let damaged = Setting().with {
+            $0.rawEntries = [Array("AUTH_APPLE_REQUIRE_NONCE=tru".utf8) + [0xE9], Array("EDITOR=".utf8) + [0xFF]]
+        }
+        #expect(damaged.problems == ["AUTH_APPLE_REQUIRE_NONCE is not UTF-8 text: set it to text"])
+        let required = Setting().with {
+            $0.variables["AUTH_APPLE_AUDIENCES"] = nil
+            $0.rawEntries = [Array("AUTH_APPLE_AUDIENCES=".utf8) + [0xC3]]
+        }
+        #expect(required.problems == ["AUTH_APPLE_AUDIENCES is not UTF-8 text: set it to text"])
+        let name = Setting().with { $0.rawEntries = [Array("AUTH_APPLE_".utf8) + [0xFF] + Array("=x".utf8)] }
+        #expect(name.problems == ["AUTH_APPLE_\u{FFFD} is not UTF-8 text: set it to text"])
+        // U+0301 makes one character of the equals sign before it, or of the underscore.
+        #expect(
+            Setting(["REQUIRE_NONCE": "\u{301}true"]).problems.first?.hasPrefix(
+                "AUTH_APPLE_REQUIRE_NONCE is neither true nor false") == true)
+        #expect(Setting(["\u{301}NONCE": "x"]).problems.count == 1)
+    }
 }
 
 struct ConfigurationFileTests {
@@ -223,6 +293,7 @@ struct ConfigurationFileTests {
         "MAX_TOKEN_AGE_SECONDS": "700", "REQUIRE_NONCE": "true", "KEYS_URL": "https://a/b", "CA_BUNDLE": "/a",
         "KEY_CACHE": "/b", "STORE": "sqlite:/c", "TOKEN_ISSUER": "i", "TOKEN_AUDIENCE": "a",
         "ACCESS_TOKEN_SECONDS": "70", "REFRESH_TOKEN_SECONDS": "7000", "BASE_PATH": "/d", "SIGNING_KEYS": Setting.keys,
+        "SESSION_SECONDS": "8000", "REFRESH_GRACE_SECONDS": "9", "RATE_LIMITS": "off", "TRUSTED_PROXIES": "1",
     ]
 
     @Test func `Every variable may come from a file, whose last line feed is not part of it`() throws {
@@ -241,7 +312,7 @@ struct ConfigurationFileTests {
         #expect(configuration.keysURL == "https://a/b")
         #expect(configuration.storeURL == "sqlite:/c")
         #expect(configuration.basePath == "/d")
-        #expect(configuration.refreshTokenSeconds == 7000)
+        #expect(configuration.sessionPolicy.refreshTokenSeconds == 7000)
         #expect(configuration.signingKeys.current.keyID == "one")
     }
 
@@ -265,6 +336,17 @@ struct ConfigurationFileTests {
             binary.problems == [
                 "AUTH_APPLE_\(name)_FILE names a file that is not UTF-8 text: write the value to it as text"
             ])
+
+        for content in ["", "\n", "\r\n"] {
+            let empty = Setting([name: String?.none, "\(name)_FILE": "/run/empty"]).with {
+                $0.files["/run/empty"] = Array(content.utf8)
+                $0.secretFiles = name == "SIGNING_KEYS" ? ["/run/empty"] : []
+            }
+            #expect(
+                empty.problems == [
+                    "AUTH_APPLE_\(name)_FILE names a file that is empty: write the value to it, or unset the variable"
+                ])
+        }
     }
 
     @Test func `No value shows in a problem: not a key, not a password, not a path`() throws {
@@ -277,7 +359,9 @@ struct ConfigurationFileTests {
             Setting(["STORE": "postgres://user:CANARY@host/db", "STORE_FILE": "/CANARY"]),
             Setting(["STORE": "memory:CANARY"]), Setting(["KEYS_URL": "https://user:CANARY@host"]),
             Setting(["AUDIENCES": "CANARY,"]), Setting(["MODE": "CANARY"]), Setting(["REQUIRE_NONCE": "CANARY"]),
-            Setting(["LEEWAY_SECONDS": "CANARY"]), Setting(["BASE_PATH": "CANARY"]), Setting(["UNKNOWN": "CANARY"]),
+            Setting(["LEEWAY_SECONDS": "CANARY"]), Setting(["BASE_PATH": "CANARY"]),
+            Setting(["RATE_LIMITS": "CANARY=1/1"]),
+            Setting(["TRUSTED_PROXIES": "CANARY"]), Setting(["UNKNOWN": "CANARY"]),
             Setting().with { $0.extraEntries = ["AUTH_APPLE_STORE=CANARY", "AUTH_APPLE_STORE=CANARY"] },
         ]
         for setting in settings {

@@ -12,39 +12,54 @@ final class Doorway {
         current: TokenForge.newKey("SIGNING001", for: .es256), next: TokenForge.newKey("SIGNING002", for: .es256),
         at: TokenForge.now)
 
+    let users: any UserRepository
     private let function: AuthFunction
     private let basePath: String
+    private let time: TestTime
 
     init(
         keys: FixedKeys = TokenForge.keys, users: any UserRepository = MemoryUserStore(), requiresNonce: Bool = false,
-        lookup: KeyLookup? = nil, basePath: String = ""
+        lookup: KeyLookup? = nil, basePath: String = "", limits: [RateLimiter.Subject: RateLimit] = [:],
+        counter: any AttemptCounter = MemoryUserStore(), trustedProxies: Int = 0,
+        sessionPolicy: SessionPolicy = SessionPolicy()
     ) {
         let cryptography = TokenForge.cryptography
         guard let policy = TokenPolicy(audiences: [TokenForge.audience], requiresNonce: requiresNonce) else {
             preconditionFailure()
         }
+        let keySet = Self.signingKeys
         let issuer = TokenIssuer(
             issuer: "https://api.finnova.example", audience: "finnova-api", accessTokenSeconds: 900,
-            refreshTokenSeconds: 2_592_000, signingKey: Self.signingKeys.current, cryptography: cryptography)
-        function = AuthFunction(
+            signingKey: keySet.current, cryptography: cryptography)
+        let endpoints = Endpoints(
             signIn: SignIn(
-                verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), keys: keys, users: users,
-                issuer: issuer, cryptography: cryptography),
-            publicKeys: Self.signingKeys.publicKeys, cryptography: cryptography, clock: Self.clock,
-            keyLookup: { lookup })
+                verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys,
+                users: users, issuer: issuer, policy: sessionPolicy, keys: keySet, cryptography: cryptography),
+            sessions: Sessions(
+                users: users, issuer: issuer,
+                rotation: RefreshRotation(policy: sessionPolicy, keys: keySet, cryptography: cryptography),
+                verifier: AccessTokenVerifier(
+                    issuer: "https://api.finnova.example", audience: "finnova-api", keys: keySet.publicKeys,
+                    cryptography: cryptography),
+                cryptography: cryptography),
+            limiter: RateLimiter(
+                limits: limits, counter: counter, secret: { keySet.sessionKey(using: cryptography) },
+                cryptography: cryptography),
+            trustedProxies: trustedProxies, publicKeys: keySet.publicKeys, cryptography: cryptography)
+        let time = TestTime()
+        function = AuthFunction(
+            endpoints: endpoints, cryptography: cryptography, clock: time.clock, keyLookup: { lookup })
+        self.users = users
         self.basePath = basePath
+        self.time = time
     }
 
-    static var clock: Clock {
-        let milliseconds = Mutex(0.0)
-        return Clock(
-            now: { TokenForge.now },
-            monotonicMilliseconds: {
-                milliseconds.withLock {
-                    $0 += 1.25
-                    return $0
-                }
-            })
+    static var clock: Clock { TestTime().clock }
+
+    /// What the function's clock shows.
+    var now: UnixTime {
+        get { time.now }
+        set { time.now = newValue }
     }
 
     func answer(event: [UInt8]) throws -> Answer {
@@ -84,6 +99,38 @@ final class Doorway {
         for (name, value) in changes { body[name] = value }
         return .object(body)
     }
+
+    /// A refresh, or a logout, with a refresh token.
+    func send(_ path: String, refreshToken: String) throws -> Answer {
+        try answer("POST", path, body: (["refresh_token": .string(refreshToken)] as JSON).text)
+    }
+
+    /// A request with an access token.
+    func send(_ method: String, _ path: String, accessToken: String) throws -> Answer {
+        try answer(method, path, headers: ["authorization": .string("Bearer \(accessToken)")])
+    }
+}
+
+/// A clock that stands still until it is set; the monotonic one takes a step at each look.
+private final class TestTime: Sendable {
+    private let wall = Mutex(TokenForge.now)
+    private let milliseconds = Mutex(0.0)
+
+    var now: UnixTime {
+        get { wall.withLock { $0 } }
+        set { wall.withLock { $0 = newValue } }
+    }
+
+    var clock: Clock {
+        Clock(
+            now: { self.now },
+            monotonicMilliseconds: {
+                self.milliseconds.withLock {
+                    $0 += 1.25
+                    return $0
+                }
+            })
+    }
 }
 
 /// A response as the runtime reads it, and the line that the log got.
@@ -120,15 +167,29 @@ struct Answer {
     var errors: [String] {
         (json["errors"]?.array ?? []).map { "\($0["field"]?.string ?? "?"): \($0["reason"]?.string ?? "?")" }
     }
+
+    /// The tokens of a sign-in or a refresh.
+    var accessToken: String { json["access_token"]?.string ?? "" }
+    var refreshToken: String { json["refresh_token"]?.string ?? "" }
+    var sessionID: String { json["session"]?["id"]?.string ?? "" }
+    var accountID: UUIDv7? { json["user"]?["id"]?.string.flatMap { UUIDv7($0) } }
 }
 
 /// A store that fails as it is told to.
-struct FailingUsers: UserRepository {
+struct FailingUsers: UserRepository, AttemptCounter {
     let error: StoreError
 
     func signIn(
-        _ candidate: Account, opening session: (Account) -> Session
-    ) throws(StoreError) -> (account: Account, isNew: Bool, session: Session) {
-        throw error
-    }
+        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
+    ) throws(StoreError) -> SignInOutcome { throw error }
+    func account(_ id: UUIDv7) throws(StoreError) -> Account? { throw error }
+    func session(_ id: UUIDv7) throws(StoreError) -> (Session, Account)? { throw error }
+    func change(session id: UUIDv7, _ decide: (Session, Account) -> SessionChange) throws(StoreError) { throw error }
+    func sessions(of accountID: UUIDv7, at time: UnixTime) throws(StoreError) -> [Session] { throw error }
+    func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError) { throw error }
+    func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] { throw error }
+    func endSessions(
+        of accountID: UUIDv7, except kept: UUIDv7?, audit: (Session) -> AuditEntry
+    ) throws(StoreError) -> Int { throw error }
+    func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 { throw error }
 }

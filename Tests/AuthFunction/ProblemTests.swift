@@ -20,7 +20,22 @@ struct FailureCase: Sendable, CustomStringConvertible {
             FailureCase(
                 failure: .invalidToken($0), status: 401, code: "invalid_token", title: "Unauthorized",
                 headers: ["www-authenticate": #"Bearer error="invalid_token""#])
+        }
+        + SessionRefusal.allCases.map {
+            FailureCase(
+                failure: .sessionRefused($0), status: 401, code: "invalid_token", title: "Unauthorized",
+                headers: [
+                    "www-authenticate": $0 == .accessTokenMissing ? "Bearer" : #"Bearer error="invalid_token""#
+                ])
         } + [
+            FailureCase(
+                failure: .accountDisabled, status: 403, code: "account_disabled", title: "Forbidden"),
+            FailureCase(
+                failure: .tooManyRequests(policy: "sign-in", RateLimit(attempts: 30, seconds: 60), retryAfter: 7),
+                status: 429, code: "too_many_requests", title: "Too Many Requests",
+                headers: [
+                    "retry-after": "7", "ratelimit-policy": #""sign-in";q=30;w=60"#, "ratelimit": #""sign-in";r=0;t=7"#,
+                ]),
             FailureCase(
                 failure: .invalidRequest([.init("field", "reason")]), status: 400, code: "invalid_request",
                 title: "Bad Request"),

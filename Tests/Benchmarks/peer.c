@@ -3,13 +3,13 @@
  *
  * It does the work of `auth-apple` for POST /auth/apple with the same libraries, and takes no short cut that a program for
  * production could not take: the event is read and parsed strictly (RFC 8259, UTF-8, no name twice), Apple's token is
- * verified against a key set in a file (RS256, iss, aud, exp, iat, sub, nonce), the account is found or inserted and a
- * session opened in one SQLite transaction at synchronous=FULL, an access token is signed (ES256), one response and one
- * log line are written. What it leaves out is what a warm request does not touch: other routes, other adapters, the
+ * verified against a key set in a file (RS256, iss, aud, exp, iat, sub, nonce), the account is found or inserted, a session
+ * opened and the audit written in one SQLite transaction at synchronous=FULL, an access token is signed (ES256), one
+ * response and one log line are written. What it leaves out is what a warm request does not touch: other routes, other adapters, the
  * fetching of keys, the making of the schema.
  *
  * Environment, as of auth-apple: AUTH_APPLE_{AUDIENCES,STORE,SIGNING_KEYS_FILE,TOKEN_ISSUER,TOKEN_AUDIENCE}; and
- * PEER_KEY_SET, a file with Apple's key set, in place of the key cache.
+ * PEER_KEY_SET, a file with Apple's key set, in place of the key cache. With GATEWAY_INTERFACE set it is a CGI program.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include <openssl/crypto.h>
 #include <openssl/ecdsa.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/rand.h>
 #include <sqlite3.h>
@@ -527,6 +528,11 @@ static void random_bytes(unsigned char *bytes, int count) {
     if (RAND_bytes(bytes, count) != 1) exit(70);
 }
 
+static void hmac_sha256(
+    const unsigned char *key, int key_count, const unsigned char *bytes, size_t count, unsigned char code[32]) {
+    if (!HMAC(EVP_sha256(), key, key_count, bytes, count, code, NULL)) exit(70);
+}
+
 /* RFC 9562 §5.7 */
 static void make_uuid(unsigned char uuid[16], int64_t milliseconds) {
     random_bytes(uuid + 6, 10);
@@ -548,12 +554,13 @@ typedef struct {
 } Request;
 
 typedef struct {
-    Text subject, audience, email;
+    Text subject, client_id, email;
     int email_verified, is_private_email; /* -1 when unknown */
 } Identity;
 
 typedef struct {
     unsigned char account[16], session[16];
+    unsigned char salt[32], secret[32], tag[16]; /* of the refresh token */
     bool is_new;
     Text full_name, email;
     int email_verified, is_private_email;
@@ -613,15 +620,55 @@ static Text full_name(const Value *value) {
 }
 
 /* The HTTP status: 0 when the request is good. */
-static int read_request(Request *request) {
+static bool is_cgi(void) { return getenv("GATEWAY_INTERFACE") != NULL; }
+
+static Text variable(const char *name) {
+    const char *value = getenv(name);
+    return value ? (Text){value, strlen(value)} : (Text){NULL, 0};
+}
+
+/* The body as a web server hands it over (RFC 3875): CONTENT_LENGTH bytes of standard input, and no more. */
+static int read_cgi(Text *body) {
+    Text script = variable("SCRIPT_NAME"), rest = variable("PATH_INFO"), length = variable("CONTENT_LENGTH");
+    char *path = allocate(script.count + rest.count + 1);
+    if (script.count) memcpy(path, script.bytes, script.count);
+    if (rest.count) memcpy(path + script.count, rest.bytes, rest.count);
+    if (!is((Text){path, script.count + rest.count}, "/auth/apple")) return 404;
+    if (!is(variable("REQUEST_METHOD"), "POST")) return 405;
+    Text type = variable("CONTENT_TYPE");
+    if (type.count < 16 || memcmp(type.bytes, "application/json", 16) != 0) return 415;
+    size_t wanted = 0;
+    for (size_t i = 0; i < length.count; i++) {
+        if (length.bytes[i] < '0' || length.bytes[i] > '9') return 400;
+        wanted = wanted * 10 + (size_t)(length.bytes[i] - '0');
+        if (wanted > 65536) return 413;
+    }
+    char *buffer = allocate(wanted + 1);
+    size_t count = 0;
+    while (count < wanted) {
+        ssize_t got = read(STDIN_FILENO, buffer + count, wanted - count);
+        if (got <= 0) return 400;
+        count += (size_t)got;
+    }
+    *body = (Text){buffer, count};
+    return 0;
+}
+
+static int read_event(Text *body) {
     const Value *event = parse(read_all(STDIN_FILENO, 131072));
     if (!event) return 400;
     if (!is(string_member(event, "path"), "/auth/apple")) return 404;
     if (!is(string_member(event, "method"), "POST")) return 405;
     Text type = string_member(member(event, "headers"), "content-type");
     if (type.count < 16 || memcmp(type.bytes, "application/json", 16) != 0) return 415;
-    Text text = string_member(event, "body");
-    if (text.count > 65536) return 413;
+    *body = string_member(event, "body");
+    return body->count > 65536 ? 413 : 0;
+}
+
+static int read_request(Request *request) {
+    Text text = {NULL, 0};
+    int status = is_cgi() ? read_cgi(&text) : read_event(&text);
+    if (status != 0) return status;
     const Value *body = parse(text);
     const Value *device = member(body, "deviceInfo");
     request->token = string_member(body, "identity_token");
@@ -705,14 +752,20 @@ static bool verify(const Request *request, int64_t now, Identity *identity) {
     const Value *claims = parse(payload);
     if (!is(string_member(claims, "iss"), "https://appleid.apple.com")) return false;
     const Value *audience = member(claims, "aud");
-    if (audience && audience->kind == JSON_STRING && audience_is_ours(audience->string))
-        identity->audience = audience->string;
+    bool ours = false;
+    if (audience && audience->kind == JSON_STRING) {
+        ours = audience_is_ours(audience->string);
+        identity->client_id = audience->string;
+    }
     if (audience && audience->kind == JSON_ARRAY)
         for (const Value *each = audience->first; each; each = each->next) {
             if (each->kind != JSON_STRING) return false;
-            if (!identity->audience.bytes && audience_is_ours(each->string)) identity->audience = each->string;
+            if (!ours && audience_is_ours(each->string)) {
+                ours = true;
+                identity->client_id = each->string;
+            }
         }
-    if (!identity->audience.bytes) return false;
+    if (!ours) return false;
     const Value *expiry = member(claims, "exp"), *issued = member(claims, "iat");
     if (!expiry || !issued || expiry->kind != JSON_INTEGER || issued->kind != JSON_INTEGER) return false;
     if (now - 60 >= expiry->integer || issued->integer > now + 60 || issued->integer < now - 86400 - 60) return false;
@@ -853,41 +906,79 @@ static void update_account(
     finish(database, update);
 }
 
+/* A session with its first refresh token: random, and with a tag under the session's salt that shows that we made it. */
+static void insert_session(
+    sqlite3 *database, const Identity *identity, const Request *request, int64_t now, SignIn *outcome) {
+    unsigned char digest[32], named[48], code[32];
+    make_uuid(outcome->session, now);
+    random_bytes(outcome->salt, sizeof outcome->salt);
+    random_bytes(outcome->secret, sizeof outcome->secret);
+    memcpy(named, outcome->session, 16);
+    memcpy(named + 16, outcome->secret, 32);
+    hmac_sha256(outcome->salt, sizeof outcome->salt, named, sizeof named, code);
+    memcpy(outcome->tag, code, sizeof outcome->tag);
+    sha256(outcome->secret, sizeof outcome->secret, digest);
+    sqlite3_stmt *insert = prepare(
+        database,
+        "INSERT INTO sessions (id, account_id, client_id, device_info, salt, refresh_digest, refresh_expires_at,"
+        " created_at, last_used_at, ends_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)");
+    bind_blob(insert, 1, outcome->session, 16);
+    bind_blob(insert, 2, outcome->account, 16);
+    bind_text(insert, 3, identity->client_id);
+    bind_text(insert, 4, request->device_info);
+    bind_blob(insert, 5, outcome->salt, sizeof outcome->salt);
+    bind_blob(insert, 6, digest, sizeof digest);
+    check(sqlite3_bind_int64(insert, 7, now + 2592000000), database);
+    check(sqlite3_bind_int64(insert, 8, now), database);
+    check(sqlite3_bind_int64(insert, 9, now + 31536000000), database);
+    finish(database, insert);
+}
+
+/* What happened, for the audit: the account was created, if it was, and somebody signed in. */
+static void append_audit(sqlite3 *database, Text request_id, int64_t now, const SignIn *outcome) {
+    sqlite3_stmt *insert = prepare(
+        database,
+        "INSERT INTO audit (account_id, number, time, event, session_id, request_id) VALUES (?1,"
+        " 1 + ifnull((SELECT max(number) FROM audit WHERE account_id = ?1), 0), ?2, ?3, ?4, ?5)");
+    for (int signed_in = outcome->is_new ? 0 : 1; signed_in <= 1; signed_in++) {
+        check(sqlite3_reset(insert), database);
+        bind_blob(insert, 1, outcome->account, 16);
+        check(sqlite3_bind_int64(insert, 2, now), database);
+        bind_text(insert, 3, signed_in ? (Text){"signed_in", 9} : (Text){"account_created", 15});
+        if (signed_in) bind_blob(insert, 4, outcome->session, 16);
+        bind_text(insert, 5, request_id);
+        check(sqlite3_step(insert), database);
+    }
+    check(sqlite3_finalize(insert), database);
+}
+
 static void sign_in(
-    const Identity *identity, const Request *request, const unsigned char refresh_digest[32], int64_t now,
-    SignIn *outcome) {
+    const Identity *identity, const Request *request, Text request_id, int64_t now, SignIn *outcome) {
     sqlite3 *database = open_store();
     execute(database, "BEGIN IMMEDIATE");
     sqlite3_stmt *select = prepare(
         database,
-        "SELECT id, full_name, email, email_verified, is_private_email, contact_email FROM accounts"
+        "SELECT id, full_name, email, email_verified, is_private_email, contact_email, disabled_at FROM accounts"
         " WHERE apple_sub = ?1");
     bind_text(select, 1, identity->subject);
     int row = sqlite3_step(select);
     check(row, database);
-    if (row == SQLITE_ROW) update_account(database, select, identity, request, now, outcome);
-    else insert_account(database, identity, request, now, outcome);
+    if (row == SQLITE_ROW) {
+        if (sqlite3_column_type(select, 6) != SQLITE_NULL) exit(77); /* a disabled account; never in a benchmark */
+        update_account(database, select, identity, request, now, outcome);
+    } else {
+        insert_account(database, identity, request, now, outcome);
+    }
     check(sqlite3_finalize(select), database);
-    make_uuid(outcome->session, now);
-    sqlite3_stmt *insert = prepare(
-        database,
-        "INSERT INTO sessions (id, account_id, client_id, device_info, refresh_digest, created_at, expires_at)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
-    bind_blob(insert, 1, outcome->session, 16);
-    bind_blob(insert, 2, outcome->account, 16);
-    bind_text(insert, 3, identity->audience);
-    bind_text(insert, 4, request->device_info);
-    bind_blob(insert, 5, refresh_digest, 32);
-    check(sqlite3_bind_int64(insert, 6, now), database);
-    check(sqlite3_bind_int64(insert, 7, now + 2592000000), database);
-    finish(database, insert);
+    insert_session(database, identity, request, now, outcome);
+    append_audit(database, request_id, now, outcome);
     execute(database, "COMMIT");
     check(sqlite3_close(database), NULL);
 }
 
 /* ---- The answer ---- */
 
-static Text access_token(const SignIn *outcome, Text client, int64_t now) {
+static Text access_token(const Identity *identity, const SignIn *outcome, int64_t now) {
     const Value *file = parse(read_trusted_file(setting("AUTH_APPLE_SIGNING_KEYS_FILE"), 077));
     const Value *keys = member(file, "keys");
     const Value *jwk = keys && keys->kind == JSON_ARRAY ? keys->first : file;
@@ -913,7 +1004,7 @@ static Text access_token(const SignIn *outcome, Text client, int64_t now) {
     put(&claims, ",\"sub\":");
     put_string(&claims, uuid_text(outcome->account));
     put(&claims, ",\"client_id\":");
-    put_string(&claims, client);
+    put_string(&claims, identity->client_id);
     put(&claims, ",\"sid\":");
     put_string(&claims, uuid_text(outcome->session));
     put(&claims, ",\"iat\":");
@@ -964,6 +1055,16 @@ static void put_session(Output *body, const SignIn *outcome, Text access, Text r
 
 static void respond(int status, const char *type, Text body) {
     static Output response;
+    if (is_cgi()) {
+        put(&response, "Status: ");
+        put_integer(&response, status);
+        put(&response, " \r\nContent-Type: ");
+        put(&response, type);
+        put(&response, "\r\nCache-Control: no-store\r\n\r\n");
+        put_bytes(&response, body.bytes, body.count);
+        write_all(STDOUT_FILENO, text_of(&response));
+        return;
+    }
     put(&response, "{\"statusCode\":");
     put_integer(&response, status);
     put(&response, ",\"headers\":{\"content-type\":\"");
@@ -974,13 +1075,13 @@ static void respond(int status, const char *type, Text body) {
     write_all(STDOUT_FILENO, text_of(&response));
 }
 
-static void log_line(int status, const Identity *identity, bool is_new, const struct timespec *began) {
+static void log_line(
+    int status, const Identity *identity, Text request_id, bool is_new, const struct timespec *began) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     double milliseconds =
         (double)(now.tv_sec - began->tv_sec) * 1e3 + (double)(now.tv_nsec - began->tv_nsec) / 1e6;
-    unsigned char request[16], digest[32] = {0};
-    random_bytes(request, sizeof request);
+    unsigned char digest[32] = {0};
     if (identity->subject.bytes) sha256(identity->subject.bytes, identity->subject.count, digest);
     static Output line;
     char text[160], date[32];
@@ -991,7 +1092,7 @@ static void log_line(int status, const Identity *identity, bool is_new, const st
         text, sizeof text, "{\"time\":\"%s.%03ldZ\",\"route\":\"POST /auth/apple\",\"status\":%d,\"ms\":%.3f,", date,
         now.tv_nsec / 1000000, status, milliseconds));
     put(&line, "\"request_id\":");
-    put_string(&line, encode(request, sizeof request));
+    put_string(&line, request_id);
     put(&line, ",\"sub\":");
     put_string(&line, encode(digest, 16));
     put(&line, is_new ? ",\"created\":true}\n" : ",\"created\":false}\n");
@@ -1008,25 +1109,26 @@ int main(void) {
     static Request request;
     static Identity identity;
     static SignIn outcome;
+    unsigned char request_number[16];
+    random_bytes(request_number, sizeof request_number);
+    Text request_id = encode(request_number, sizeof request_number);
     int status = read_request(&request);
     if (status == 0 && !verify(&request, now / 1000, &identity)) status = 401;
     if (status != 0) {
         const char *problem = "{\"type\":\"about:blank\",\"title\":\"The request was refused\"}";
         respond(status, "application/problem+json", (Text){problem, strlen(problem)});
     } else {
-        unsigned char secret[32], digest[32];
-        random_bytes(secret, sizeof secret);
-        sha256(secret, sizeof secret, digest);
-        sign_in(&identity, &request, digest, now, &outcome);
+        sign_in(&identity, &request, request_id, now, &outcome);
         status = outcome.is_new ? 201 : 200;
         /* The refresh token names its session. */
-        unsigned char refresh[48];
+        unsigned char refresh[64];
         memcpy(refresh, outcome.session, 16);
-        memcpy(refresh + 16, secret, 32);
+        memcpy(refresh + 16, outcome.secret, 32);
+        memcpy(refresh + 48, outcome.tag, 16);
         static Output body;
-        put_session(&body, &outcome, access_token(&outcome, identity.audience, now), encode(refresh, sizeof refresh));
+        put_session(&body, &outcome, access_token(&identity, &outcome, now), encode(refresh, sizeof refresh));
         respond(status, "application/json", text_of(&body));
     }
-    log_line(status, &identity, outcome.is_new, &began);
+    log_line(status, &identity, request_id, outcome.is_new, &began);
     return 0;
 }

@@ -45,11 +45,58 @@ import Testing
         #expect(try site.run("keys", "show").output == first)
         let event = try site.event(token: site.token("--subject", "001.rotation.1"))
         #expect(try site.send(event).status < 300)
-        #expect(try site.run("keys", "rotate", "--force").text.contains("Rotated"))
+        try site.letPass(seconds: 3 * 3600)
+        #expect(try site.run("keys", "rotate").text.contains("Rotated"))
         let keys = try JSONSerialization.jsonObject(with: site.run("keys", "show").output) as? [String: [Any]]
         #expect(keys?["keys"]?.count == 3)
         #expect(try site.send(event).status < 300)
         #expect(try site.run("check").status == 0)
+    }
+
+    @Test func afterALeakNoKeyOfTheFileIsLeft() throws {
+        let site = try FunctionSite()
+        func names() throws -> Set<String> {
+            let json = try JSONSerialization.jsonObject(with: site.run("keys", "show").output) as? [String: [Any]]
+            return Set((json?["keys"] ?? []).compactMap { ($0 as? [String: String])?["kid"] })
+        }
+        let leaked = try names()
+        let ran = try site.run("keys", "rotate", "--force")
+        #expect(ran.status == 0 && ran.text.contains("Replaced every key"))
+        let kept = try names()
+        #expect(leaked.count == 2 && kept.count == 2 && leaked.isDisjoint(with: kept))
+        #expect(try site.send(site.event(token: site.token("--subject", "001.leak.1"))).status < 300)
+        #expect(try site.run("check").status == 0)
+
+        let file = URL(filePath: try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"]))
+        try Data("something else".utf8).write(to: file)
+        #expect(try site.run("keys", "rotate", "--force").status == 78)
+        #expect(try Data(contentsOf: file) == Data("something else".utf8))
+    }
+
+    @Test func aRotationThatFailsSaysNothingElse() throws {
+        let site = try FunctionSite()
+        let file = try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"])
+        let before = try Data(contentsOf: URL(filePath: file))
+        let program = try Programs.built("auth-apple").path()
+        // No file may grow: the new one cannot be written. What is said comes through a pipe.
+        let rotation = "trap '' XFSZ; ulimit -f 0; '\(program)' keys rotate --force; echo \"status $?\""
+        let ran = try Ran("/bin/sh", "-c", "(\(rotation)) 2>&1 | cat", environment: site.environment)
+        #expect(ran.text.contains("cannot be written (File too large)\nstatus 73"), "\(ran.text)")
+        #expect(ran.text.split(separator: "\n").count == 2, "\(ran.text)")
+        #expect(try Data(contentsOf: URL(filePath: file)) == before)
+    }
+
+    @Test func aRotationReplacesTheFileThatALinkLeadsTo() throws {
+        let site = try FunctionSite()
+        let file = try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"])
+        let link = site.folder.appending(path: "link.json").path()
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "signing-keys.json")
+        let before = try site.run("keys", "show").output
+        site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"] = link
+        #expect(try site.run("keys", "rotate", "--force").status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "signing-keys.json")
+        site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"] = file
+        #expect(try site.run("keys", "show").output != before)
     }
 
     @Test func rotationsAtOnceLeaveAWholeFile() throws {
@@ -68,6 +115,15 @@ import Testing
         let unreachable = try site.run("check")
         #expect(unreachable.status == 78)
         #expect(unreachable.text.contains("AUTH_APPLE_KEYS_URL"))
+    }
+
+    @Test func aCacheThatCannotBeKeptIsSaidWithTheReasonAndTheRemedy() throws {
+        let site = try FunctionSite()
+        site.environment["AUTH_APPLE_KEY_CACHE"] = "/proc/auth-apple/apple-keys.json"
+        let ran = try site.run("check")
+        #expect(ran.status == 78)
+        let said = "cache folder cannot be written (No such file or directory): let AUTH_APPLE_KEY_CACHE name"
+        #expect(ran.text.contains(said), "\(ran.text)")
     }
 
     @Test func everyProblemIsNamedAtOnceAndInFunctionModeOnlyToTheLog() throws {
@@ -92,6 +148,21 @@ import Testing
         #expect(lines.status == 78 && lines.output.split(separator: 0x0A).count == 2)
     }
 
+    @Test(arguments: ["https://", "https://a:b:c/", "https://host/#x", "https://host:99999/", "https://h\u{f6}st/"])
+    func anAddressThatCannotBeAskedIsRefusedAtTheStartWithEverythingElse(url: String) throws {
+        let site = try FunctionSite()
+        site.environment["AUTH_APPLE_KEYS_URL"] = url
+        site.environment["AUTH_APPLE_STORE"] = "nonesuch:x"
+        site.environment["AUTH_APPLE_KEY_CACHE"] = "/"
+        site.environment["AUTH_APPLE_TOKEN_ISSUER"] = nil
+        let ran = try site.run("check")
+        #expect(ran.status == 78)
+        for name in ["KEYS_URL", "STORE", "KEY_CACHE", "TOKEN_ISSUER"] {
+            #expect(ran.text.contains("AUTH_APPLE_\(name) "), "\(name): \(ran.text)")
+        }
+        #expect(ran.text.split(separator: "\n").count == 4)
+    }
+
     @Test func anAbsentStoreSaysWhichBuildHasIt() throws {
         let site = try FunctionSite()
         site.environment["AUTH_APPLE_STORE"] = "postgres://localhost/accounts"
@@ -102,6 +173,34 @@ import Testing
         let absent = try site.run("check")
         #expect(absent.status == 78 && absent.text.contains("SQLite"))
         #endif
+    }
+
+    #if SQLite
+    @Test func anAnswerThatNobodyTakesIsSaidInTheLogAndByTheExitStatus() throws {
+        let site = try FunctionSite()
+        let program = try Programs.built("auth-apple").path()
+        let event = try site.event(token: site.token("--subject", "001.lost.1"))
+        let answer = "'\(program)'; echo \"status $?\" >&2"
+        // A full disk, no standard output at all, and a pipe whose reader is gone before the program answers.
+        let scripts = ["exec >/dev/full; \(answer)", "exec >&-; \(answer)", "{ sleep 0.3; \(answer); } | true"]
+        for (count, script) in scripts.enumerated() {
+            let ran = try Ran(["/bin/sh", "-c", script], environment: site.environment, input: event)
+            #expect(ran.text.contains("status 74"), "\(script): \(ran.text)")
+            #expect(ran.text.contains(#""outcome":"answer_not_written""#), "\(script): \(ran.text)")
+            #expect(ran.text.contains(#""account_created":\#(count == 0)"#), "\(script): \(ran.text)")
+        }
+    }
+    #endif
+
+    @Test func anEventThatCannotBeReadIsNoLargeOne() throws {
+        let site = try FunctionSite()
+        let program = try Programs.built("auth-apple").path()
+        for (command, input) in [("", "<&-"), ("", "</tmp"), ("lines", "</tmp")] {
+            let script = "'\(program)' \(command) \(input); echo \"status $?\" >&2"
+            let ran = try Ran("/bin/sh", "-c", script, environment: site.environment)
+            #expect(String(decoding: ran.output, as: UTF8.self).contains(#""statusCode":400"#))
+            #expect(ran.text.contains("event: cannot_be_read") && ran.text.contains("status 74"), "\(ran.text)")
+        }
     }
 
     /// Whatever comes in, one answer goes out.

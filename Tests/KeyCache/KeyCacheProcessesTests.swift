@@ -23,11 +23,14 @@ import Testing
     final class Probe {
         let process = Process()
         private let output = Pipe()
+        /// Whose folder the process writes to.
+        private let stage: Stage
 
         init(
             _ stage: Stage, _ server: LoopbackServer, naming keyID: String, url: String? = nil, shift: Int64 = 0,
             environment: [String: String] = [:]
         ) throws {
+            self.stage = stage
             process.executableURL = KeyCacheProcessesTests.program
             process.arguments = [stage.path, url ?? server.url(), server.authority, keyID, String(shift)]
             process.environment = environment
@@ -159,6 +162,25 @@ import Testing
             #expect(outcome.notes.isEmpty)
             #expect(outcome.found.contains("(tls: "))
             #expect(try server.requests().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "#include <stddef.h>\nvoid *dlopen(const char *name, int mode) { return NULL; }",
+        // A library that is there but lacks a function.
+        "#include <stddef.h>\nvoid *dlsym(void *library, const char *name) { return NULL; }",
+    ])
+    func withoutLibcurlTheErrorSaysSoAndRememberedKeysAreServed(source: String) throws {
+        let missing = try Self.preload(source)
+        defer { unlink(missing) }
+        try LoopbackServer.run(Self.good()) { server in
+            let environment = ["LD_PRELOAD": missing]
+            let empty = try #require(try Probe(Stage(), server, naming: "A", environment: environment).outcome())
+            #expect(empty.outcome == "unavailable")
+            #expect(empty.found.contains("(http_library: libcurl.so.4 cannot be opened: install libcurl"))
+            let stage = Stage()
+            #expect(try Probe(stage, server, naming: "A").outcome()?.found == "known")
+            #expect(try Probe(stage, server, naming: "A", environment: environment).outcome()?.outcome == "hit")
         }
     }
 

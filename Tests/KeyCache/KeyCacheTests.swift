@@ -382,6 +382,8 @@ import Testing
         stage.advance(Self.hour)
         let first = stage.process()
         _ = first.ask("A")
+        // Else the stage would hold itself, and its folder would stay.
+        defer { stage.duringFetch = {} }
         stage.duringFetch = {
             let second = stage.process()
             #expect(second.ask("A").isKnown)

@@ -67,7 +67,7 @@ import Testing
             #expect(try connection.integer("PRAGMA foreign_keys") == 1)
             #expect(try connection.integer("PRAGMA trusted_schema") == 0)
             #expect(
-                try connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") == 2)
+                try connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") == 5)
             #expect(throws: SQLiteFailure.self) {
                 try connection.insert(login(of: person("nobody")))
             }
@@ -82,6 +82,26 @@ import Testing
             let connection = try open(path)
             let error = #expect(throws: SQLiteFailure.self) { try connection.insert(person("1")) }
             #expect(error == .code(2067), "SQLITE_CONSTRAINT_UNIQUE")
+        }
+    }
+
+    @Test func theAuditIsOnlyAddedTo() throws {
+        try withDatabase { path, store in
+            let made = try store.signIn(person("1")) { login(of: $0) }
+            let before = try store.audit(of: made.account.id)
+            let connection = try open(path)
+            for change in [
+                "UPDATE audit SET event = 'logged_out'", "UPDATE audit SET time = 1", "UPDATE audit SET number = 9",
+                "UPDATE audit SET account_id = zeroblob(16)", "UPDATE audit SET session_id = NULL",
+                "UPDATE audit SET reason = 'x'", "UPDATE audit SET request_id = 'x'",
+                "UPDATE audit SET source_address = '192.0.2.9'",
+                "UPDATE audit SET source_address = NULL, event = 'logged_out'",
+                "INSERT INTO audit SELECT * FROM audit",
+            ] as [StaticString] {
+                #expect(throws: SQLiteFailure.self, "\(change)") { try connection.execute(change) }
+            }
+            #expect(try store.audit(of: made.account.id) == before)
+            #expect(try connection.text("SELECT group_concat(number) FROM audit") == "1,2")
         }
     }
 
@@ -128,6 +148,41 @@ import Testing
             for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
             #expect(try store.signIn(person("1")) { login(of: $0) }.isNew)
             #expect(try !UserStores.open("sqlite:\(path)").signIn(person("1")) { login(of: $0) }.isNew)
+        }
+    }
+
+    /// Regression: where one process came after the other the log was copied at each commit and never begun anew.
+    @Test func theLogStaysShortWhereEveryRequestOpensTheFileAlone() throws {
+        try withFolder { folder in
+            let path = "\(folder)/accounts.db"
+            var longest = 0
+            for index in 0..<400 {
+                _ = try UserStores.open("sqlite:\(path)").signIn(person("\(index % 10)")) { login(of: $0) }
+                let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+                longest = max(longest, try #require(size))
+            }
+            #expect(longest < 270 * 4120, "\(longest) bytes")
+            #expect(longest > 200 * 4120, "it is not copied at each commit")
+            #expect(try UserStores.open("sqlite:\(path)").check().contains("10 accounts, 400 sessions"))
+        }
+    }
+
+    /// A reader keeps the log from being cut off; the sign-in does not wait for it and does not fail.
+    @Test func aLongLogIsNotWaitedFor() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let reader = try open(path)
+            try reader.execute("BEGIN")
+            _ = try reader.integer("SELECT count(*) FROM accounts")
+            let began = ContinuousClock.now
+            for _ in 0..<200 where began.duration(to: .now) < .seconds(4) {
+                _ = try store.signIn(person("1")) { login(of: $0) }
+            }
+            #expect(began.duration(to: .now) < .seconds(4), "the patience of one checkpoint is longer")
+            try reader.execute("COMMIT")
+            for _ in 0..<2 { _ = try store.signIn(person("1")) { login(of: $0) } }
+            let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+            #expect(try #require(size) < 20 * 4120, "the next commit cuts it off")
         }
     }
 

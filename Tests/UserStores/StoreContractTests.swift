@@ -18,8 +18,8 @@ import UserStores
             #expect(second.session.accountID == first.account.id)
             #expect(second.session.id != first.session.id)
             #expect(try store.account(first.account.id) == first.account)
-            #expect(try store.session(first.session.id) == first.session)
-            #expect(try store.session(second.session.id) == second.session)
+            #expect(try store.session(first.session.id)?.0 == first.session)
+            #expect(try store.session(second.session.id)?.0 == second.session)
         }
     }
 
@@ -108,7 +108,7 @@ import UserStores
             #expect(account.profile.fullName.map { Array($0.utf8) } == Array(text.prefix(200).utf8))
             #expect(account.profile.email.map { Array($0.address.utf8) } == Array(text.utf8))
             #expect(account.profile.contactEmail.map { Array($0.utf8) } == Array(text.utf8))
-            #expect(try store.session(made.session.id)?.deviceInfo.json.text == made.session.deviceInfo.json.text)
+            #expect(try store.session(made.session.id)?.0.deviceInfo.json.text == made.session.deviceInfo.json.text)
             #expect(try !store.signIn(person(text)) { login(of: $0) }.isNew)
         }
     }
@@ -130,7 +130,7 @@ import UserStores
                 + String(repeating: "\\b", count: 1900) + #""}"#
             let device = try JSON(parsing: Array(text.utf8), limits: JSON.Limits(bytes: 4096))
             let made = try store.signIn(person("1")) { login(of: $0, on: device) }
-            #expect(try store.session(made.session.id)?.deviceInfo.json.serialized() == device.serialized())
+            #expect(try store.session(made.session.id)?.0.deviceInfo.json.serialized() == device.serialized())
         }
     }
 
@@ -145,12 +145,14 @@ import UserStores
                 try store.signIn(candidate) { account in
                     Session(
                         id: taken.id, accountID: account.id, clientID: "com.example.app",
-                        deviceInfo: DeviceInfo(stored: [:]), refreshDigest: randomBytes(32),
-                        createdAt: noon, expiresAt: noon)
+                        deviceInfo: DeviceInfo(stored: [:]), createdAt: noon, endsAt: noon,
+                        refresh: RefreshState(salt: randomBytes(32), digest: randomBytes(32), expiresAt: noon),
+                        lastUsedAt: noon)
                 }
             }
-            #expect(try store.session(taken.id) == taken)
+            #expect(try store.session(taken.id)?.0 == taken)
             #expect(try store.account(candidate.id) == nil)
+            #expect(try store.audit(of: candidate.id).isEmpty)
             #expect(try store.signIn(person("2")) { login(of: $0) }.isNew, "the store works on")
         }
     }
@@ -198,7 +200,7 @@ import UserStores
             let made = try UserStores.open(url).signIn(person("1", Profile(fullName: "Ana"))) { login(of: $0) }
             let again = try UserStores.open(url)
             #expect(try again.account(made.account.id) == made.account)
-            #expect(try again.session(made.session.id) == made.session)
+            #expect(try again.session(made.session.id)?.0 == made.session)
             #expect(try !again.signIn(person("1")) { login(of: $0) }.isNew)
         }
     }

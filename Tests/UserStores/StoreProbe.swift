@@ -12,10 +12,18 @@ final class StoreProbe {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
+    /// What it gets on standard input once it may go on.
+    private let text: String
 
-    init(_ url: String, _ subject: String, _ options: [String] = []) throws {
+    /// A process that signs in.
+    convenience init(_ url: String, _ subject: String, _ options: [String] = []) throws {
+        try self.init(url, command: ["sign-in", subject] + options)
+    }
+
+    init(_ url: String, command: [String], input text: String = "") throws {
+        self.text = text
         process.executableURL = try Self.executable
-        process.arguments = [url, "sign-in", subject] + options
+        process.arguments = [url] + command
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -43,7 +51,16 @@ final class StoreProbe {
 
     /// Lets a process go on that waits for the end of its input.
     func proceed() {
+        try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
         try? input.fileHandleForWriting.close()
+    }
+
+    /// Many that begin at once, as nearly as can be.
+    static func atOnce(_ count: Int, _ make: (Int) throws -> StoreProbe) throws -> [StoreProbe] {
+        let probes = try (0..<count).map(make)
+        for probe in probes { try probe.wait(for: "ready") }
+        for probe in probes { probe.proceed() }
+        return probes
     }
 
     func kill() {
@@ -59,11 +76,30 @@ final class StoreProbe {
         return (process.terminationStatus, String(decoding: data, as: UTF8.self))
     }
 
-    func signedIn() throws -> SignIn {
+    /// The lines that it prints until it is killed after `microseconds`; the last one may be torn.
+    func lines(killedAfter microseconds: UInt32) -> [String] {
+        usleep(microseconds)
+        kill()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        return String(decoding: data, as: UTF8.self).components(separatedBy: "\n").dropLast()
+    }
+
+    /// The next thing that it prints.
+    func nextLine() throws -> String {
+        let text = try #require(String(data: output.fileHandleForReading.availableData, encoding: .utf8))
+        return text.trimmingCharacters(in: .newlines)
+    }
+
+    /// The words that it prints last, having done what it should.
+    func result() throws -> [String] {
         let (status, output) = end()
         try #require(status == 0, "\(output)")
-        let words = try #require(output.split(separator: "\n").last).split(separator: " ")
-        return SignIn(account: String(words[0]), isNew: words[1] == "true", session: String(words[2]))
+        return try #require(output.split(separator: "\n").last).split(separator: " ").map(String.init)
+    }
+
+    func signedIn() throws -> SignIn {
+        let words = try result()
+        return SignIn(account: words[0], isNew: words[1] == "true", session: words[2])
     }
 
     func refusal() throws -> String {

@@ -21,10 +21,9 @@ import UserStores
     }
 
     private func signInAtOnce(_ count: Int, at url: String) throws {
-        let probes = try (0..<count).map { _ in try StoreProbe(url, "canary-subject", ["--at-gate"]) }
-        for probe in probes { try probe.wait(for: "ready") }
-        for probe in probes { probe.proceed() }
-        let results = try probes.map { try $0.signedIn() }
+        let results = try StoreProbe.atOnce(count) { _ in
+            try StoreProbe(url, "canary-subject", ["--at-gate"])
+        }.map { try $0.signedIn() }
         #expect(Set(results.map(\.account)).count == 1)
         #expect(results.count { $0.isNew } == 1)
         #expect(Set(results.map(\.session)).count == count)

@@ -57,6 +57,39 @@ func person(_ subject: String, _ profile: Profile = Profile(), at time: UnixTime
 func login(of account: Account, on device: JSON = .object([:]), at time: UnixTime = noon, days: Int64 = 30) -> Session {
     Session(
         id: UUIDv7(at: time, random: randomBytes(10)), accountID: account.id, clientID: "com.example.app",
-        deviceInfo: DeviceInfo(stored: device),
-        refreshDigest: randomBytes(32), createdAt: time, expiresAt: time.adding(seconds: days * 86400))
+        deviceInfo: DeviceInfo(stored: device), createdAt: time, endsAt: time.adding(seconds: 365 * 86400),
+        refresh: RefreshState(
+            salt: randomBytes(32), digest: randomBytes(32), expiresAt: time.adding(seconds: days * 86400)),
+        lastUsedAt: time)
+}
+
+let here = AuditEntry.Origin(requestID: "request-1", sourceAddress: "192.0.2.1")
+
+/// What the audit says of one thing that happened.
+func entry(
+    _ event: AuditEntry.Event, _ account: UUIDv7, session: UUIDv7? = nil, reason: String? = nil,
+    at time: UnixTime = noon, from origin: AuditEntry.Origin = here
+) -> AuditEntry {
+    AuditEntry(time: time, event: event, accountID: account, sessionID: session, reason: reason, origin: origin)
+}
+
+extension UserRepository {
+    /// Signs in with the session that `session` makes, and writes the audit as the use case does.
+    func signIn(
+        _ candidate: Account, _ session: (Account) -> Session
+    ) throws -> (account: Account, isNew: Bool, session: Session) {
+        var opened: Session?
+        let outcome = try signIn(candidate, receipt: nil) { account, isNew in
+            let session = session(account)
+            opened = session
+            let created = isNew ? [entry(.accountCreated, account.id, at: candidate.updatedAt)] : []
+            return Opening(
+                session: session,
+                audit: created + [entry(.signedIn, account.id, session: session.id, at: candidate.updatedAt)])
+        }
+        guard case .done(let account, let isNew) = outcome, let opened else {
+            throw StoreError.unusable(reason: "the sign-in was not carried out")
+        }
+        return (account, isNew, opened)
+    }
 }

@@ -21,7 +21,10 @@ package struct Configuration: Sendable {
     package let tokenIssuer: String
     package let tokenAudience: String
     package let accessTokenSeconds: Int64
-    package let refreshTokenSeconds: Int64
+    package let sessionPolicy: SessionPolicy
+    /// What is limited, and how; empty for no limits.
+    package let rateLimits: [RateLimiter.Subject: RateLimit]
+    package let trustedProxies: Int
     package let basePath: String
 
     /// The problems that keep the program from serving, all of them at once.
@@ -33,9 +36,11 @@ package struct Configuration: Sendable {
         }
     }
 
-    /// - Parameter userID: of the process, for the name of a folder of its own in `/tmp`.
+    /// - Parameters:
+    ///   - userID: of the process, for the name of a folder of its own in `/tmp`.
+    ///   - edges: what the rooms at the edge say of the values that are theirs.
     package init(
-        _ environment: Environment, userID: UInt32, using cryptography: any Cryptography
+        _ environment: Environment, userID: UInt32, using cryptography: any Cryptography, judgedBy edges: EdgeJudgement
     ) throws(Refusal) {
         var reader = ConfigurationReader(environment: environment)
         let mode = reader.mode()
@@ -47,15 +52,23 @@ package struct Configuration: Sendable {
             maximumAgeSeconds: reader.number("MAX_TOKEN_AGE_SECONDS", 60...604_800, default: 86_400),
             requiresNonce: reader.flag("REQUIRE_NONCE"))
         let keysURL = reader.appleURL("KEYS_URL", default: "https://appleid.apple.com/auth/keys", mode: mode)
+        reader.judge("KEYS_URL", edges.keysURL(keysURL, mode))
         let caBundle = reader.text("CA_BUNDLE")
         let keyCachePath = reader.text("KEY_CACHE") ?? reader.defaultKeyCache(userID: userID)
+        reader.judge("KEY_CACHE", edges.keyCache(keyCachePath))
         let storeURL = reader.store(mode: mode)
+        if let storeURL { reader.judge("STORE", edges.store(storeURL)) }
         let tokenIssuer = reader.required(
             "TOKEN_ISSUER", remedy: "set it to the URL that names you in your tokens' iss")
         let tokenAudience = reader.required(
             "TOKEN_AUDIENCE", remedy: "set it to the name of your API, the aud of your tokens")
         let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
-        let refreshTokenSeconds = reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000)
+        let sessionPolicy = SessionPolicy(
+            refreshTokenSeconds: reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000),
+            sessionSeconds: reader.number("SESSION_SECONDS", 3600...315_360_000, default: 31_536_000),
+            graceSeconds: reader.number("REFRESH_GRACE_SECONDS", 0...60, default: 10))
+        let rateLimits = reader.rateLimits()
+        let trustedProxies = Int(reader.number("TRUSTED_PROXIES", 0...10, default: 0))
         let basePath = reader.basePath()
         let signingKeys = reader.signingKeys(using: cryptography)
         reader.environment.reportUnknown()
@@ -72,7 +85,9 @@ package struct Configuration: Sendable {
         self.tokenIssuer = tokenIssuer
         self.tokenAudience = tokenAudience
         self.accessTokenSeconds = accessTokenSeconds
-        self.refreshTokenSeconds = refreshTokenSeconds
+        self.sessionPolicy = sessionPolicy
+        self.rateLimits = rateLimits
+        self.trustedProxies = trustedProxies
         self.basePath = basePath
     }
 }

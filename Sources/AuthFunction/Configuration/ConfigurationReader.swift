@@ -95,6 +95,28 @@ package struct ConfigurationReader {
         return url
     }
 
+    /// `off`, or a list such as `sign-in=30/60,refresh=10/60`: attempts in so many seconds.
+    mutating func rateLimits() -> [RateLimiter.Subject: RateLimit] {
+        guard let text = text("RATE_LIMITS"), text != "off" else { return [:] }
+        var limits: [RateLimiter.Subject: RateLimit] = [:]
+        for item in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = item.split(separator: "=", omittingEmptySubsequences: false)
+            let numbers = (parts.last ?? "").split(separator: "/", omittingEmptySubsequences: false).map { Int64($0) }
+            guard parts.count == 2, let subject = RateLimiter.Subject(rawValue: String(parts[0])),
+                limits[subject] == nil,
+                numbers.count == 2, let attempts = numbers[0], let seconds = numbers[1],
+                (1...1_000_000).contains(attempts), (1...86_400).contains(seconds)
+            else {
+                environment.report(
+                    "RATE_LIMITS", "is not a list of limits",
+                    remedy: "set it to off, or to attempts per seconds such as sign-in=30/60,refresh=10/60")
+                return [:]
+            }
+            limits[subject] = RateLimit(attempts: attempts, seconds: seconds)
+        }
+        return limits
+    }
+
     package mutating func mode() -> Configuration.Mode {
         choice("MODE", [.production, .development], default: .production)
     }

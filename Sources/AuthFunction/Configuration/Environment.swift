@@ -18,15 +18,26 @@ package struct Environment {
         }
     }
 
-    /// - Parameter entries: `NAME=value` as the system holds them. A name of ours that comes twice is a problem: one reader
-    ///   would take the first and another the last.
-    package init(entries: some Sequence<String>, readFile: @escaping FileReader) {
+    /// Nothing of ours is passed over, whatever its bytes: a rule that is set and not read would be off without a word. An
+    /// entry that is not UTF-8 is a problem, and so is a name that comes twice, since one reader would take the first and
+    /// another the last.
+    ///
+    /// - Parameter entries: `NAME=value` as the system holds them. They are taken apart by their bytes: to Swift an equals sign
+    ///   with an accent on it is another character.
+    package init(entries: [[UInt8]], readFile: @escaping FileReader) {
         var values: [String: String] = [:]
         for entry in entries {
-            guard let equals = entry.firstIndex(of: "=") else { continue }
-            let name = String(entry[..<equals])
-            let previous = values.updateValue(String(entry[entry.index(after: equals)...]), forKey: name)
-            if previous != nil, name.hasPrefix(Self.prefix) {
+            guard let equals = entry.firstIndex(of: UInt8(ascii: "=")) else { continue }
+            let name = String(decoding: entry[..<equals], as: UTF8.self)
+            guard let value = String(validating: entry[(equals + 1)...], as: UTF8.self),
+                name.utf8.elementsEqual(entry[..<equals])
+            else {
+                if Self.isOurs(name) {
+                    problems.append(ConfigurationProblem(name, "is not UTF-8 text", remedy: "set it to text"))
+                }
+                continue
+            }
+            if values.updateValue(value, forKey: name) != nil, Self.isOurs(name) {
                 problems.append(
                     ConfigurationProblem(name, "is set twice", remedy: "set it once in the environment of the process"))
             }
@@ -35,13 +46,17 @@ package struct Environment {
         self.readFile = readFile
     }
 
+    private static func isOurs(_ name: String) -> Bool {
+        name.utf8.starts(with: prefix.utf8)
+    }
+
     /// A variable that is not ours, such as HOME.
     package func foreign(_ name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The value of `AUTH_APPLE_name`, or the content of the file that `AUTH_APPLE_name_FILE` names, without the line feed at
-    /// its end. Empty is unset.
+    /// its end. An empty variable is unset; an empty file is one that could not be written, and a problem.
     package mutating func value(_ name: String, isSecret: Bool = false) -> String? {
         let variable = Self.prefix + name
         let fileVariable = variable + "_FILE"
@@ -60,7 +75,13 @@ package struct Environment {
             }
             var end = Substring(text)
             while let last = end.utf8.last, last == 0x0A || last == 0x0D { end = end.dropLast() }
-            return end.isEmpty ? nil : String(end)
+            guard !end.isEmpty else {
+                report(
+                    name + "_FILE", "names a file that is empty", remedy: "write the value to it, or unset the variable"
+                )
+                return nil
+            }
+            return String(end)
         case .failure(let problem):
             report(
                 name + "_FILE", "names a file that \(problem.reason)",
@@ -82,9 +103,14 @@ package struct Environment {
 
     /// Says that a variable is not set, unless it is and could not be read: that problem is noted already.
     package mutating func reportUnset(_ name: String, remedy: String) {
+        reportOnce(name, "is not set", remedy: remedy)
+    }
+
+    /// Notes a problem, unless one of this variable or its file is noted already: what follows from it says nothing new.
+    package mutating func reportOnce(_ name: String, _ problem: String, remedy: String) {
         let variables = [Self.prefix + name, Self.prefix + name + "_FILE"]
         guard !problems.contains(where: { variables.contains($0.variable) }) else { return }
-        report(name, "is not set", remedy: remedy)
+        report(name, problem, remedy: remedy)
     }
 
     /// A folder that the system names. A relative one would depend on where the program was started (XDG Base Directory
@@ -95,7 +121,7 @@ package struct Environment {
 
     /// Variables of ours that nothing asked for. A misspelt one would leave a rule off without a word, so it is refused.
     package mutating func reportUnknown() {
-        for name in values.keys.sorted() where name.hasPrefix(Self.prefix) && !asked.contains(name) {
+        for name in values.keys.sorted() where Self.isOurs(name) && !asked.contains(name) {
             problems.append(
                 ConfigurationProblem(name, "is no variable of auth-apple", remedy: "correct its name, or unset it"))
         }

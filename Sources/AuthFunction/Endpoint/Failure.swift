@@ -7,10 +7,15 @@ package enum Failure: Error, Hashable {
     /// The event or the body is not what the route takes.
     case invalidRequest([FieldError], concernsToken: Bool = false)
     case invalidToken(TokenRefusal)
+    /// A token of ours that does not stand for a living session.
+    case sessionRefused(SessionRefusal)
+    case accountDisabled
     case notFound
     case methodNotAllowed(allowed: [String])
     case contentTooLarge
     case unsupportedMediaType
+    /// - Parameter retryAfter: seconds.
+    case tooManyRequests(policy: String, RateLimit, retryAfter: Int64)
     case keysUnavailable(KeysUnavailable)
     case storeUnavailable(StoreError)
     case cryptography(reason: String)
@@ -33,6 +38,18 @@ package enum Failure: Error, Hashable {
             switch failure {
             case .verification(.refused(let refusal)): .invalidToken(refusal)
             case .verification(.keysUnavailable(let unavailable)): .keysUnavailable(unavailable)
+            case .accountDisabled: .accountDisabled
+            case .store(let error): .storeUnavailable(error)
+            case .cryptography(let error): .cryptography(reason: error.reason)
+            }
+    }
+
+    init(_ failure: SessionFailure) {
+        self =
+            switch failure {
+            case .refused(let refusal): .sessionRefused(refusal)
+            case .accountDisabled: .accountDisabled
+            case .noSuchSession: .notFound
             case .store(let error): .storeUnavailable(error)
             case .cryptography(let error): .cryptography(reason: error.reason)
             }
@@ -43,10 +60,12 @@ package enum Failure: Error, Hashable {
         switch self {
         case .invalidRequest(let errors, _): errors.map { "\($0.field): \($0.reason)" }.joined(separator: "; ")
         case .invalidToken(let refusal): refusal.rawValue
+        case .sessionRefused(let refusal): refusal.rawValue
+        case .tooManyRequests(let policy, _, _): policy
         case .keysUnavailable(let unavailable): unavailable.reason
         case .storeUnavailable(.unavailable(let reason)), .storeUnavailable(.unusable(let reason)): reason
         case .cryptography(let reason): reason
-        case .notFound, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType, .notConfigured: ""
+        case .notFound, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType, .accountDisabled, .notConfigured: ""
         }
     }
 }

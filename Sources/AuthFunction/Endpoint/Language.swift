@@ -31,7 +31,8 @@ enum Language: String {
 
 /// What a person is told. Never a reason that would help an attacker, always what to do.
 enum Phrase {
-    case signInFailed, invalidRequest, notFound, methodNotAllowed, contentTooLarge, unsupportedMediaType
+    case signInFailed, sessionOver, accountDisabled, tooManyRequests, invalidRequest, notFound, methodNotAllowed,
+        contentTooLarge, unsupportedMediaType
     case unavailable, internalError
 
     func text(in language: Language) -> String {
@@ -45,6 +46,9 @@ enum Phrase {
         switch self {
         // RF04, word for word.
         case .signInFailed: "No se pudo iniciar sesión con Apple. Intenta de nuevo."
+        case .sessionOver: "La sesión ya no es válida. Inicia sesión de nuevo."
+        case .accountDisabled: "Esta cuenta está deshabilitada. Comunícate con soporte."
+        case .tooManyRequests: "Demasiados intentos. Espera un momento e intenta de nuevo."
         case .invalidRequest: "La solicitud no es válida. Revisa los campos indicados."
         case .notFound: "No existe esa ruta."
         case .methodNotAllowed: "Esa ruta no admite este método."
@@ -58,6 +62,9 @@ enum Phrase {
     private var english: String {
         switch self {
         case .signInFailed: "Could not sign in with Apple. Please try again."
+        case .sessionOver: "The session is no longer valid. Please sign in again."
+        case .accountDisabled: "This account is disabled. Please contact support."
+        case .tooManyRequests: "Too many attempts. Wait a moment and try again."
         case .invalidRequest: "The request is not valid. Check the fields that are named."
         case .notFound: "There is no such route."
         case .methodNotAllowed: "That route does not take this method."

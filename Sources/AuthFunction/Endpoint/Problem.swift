@@ -23,6 +23,21 @@ struct Problem {
             self.init(
                 status: 401, code: "invalid_token", detail: .signInFailed,
                 headers: ["www-authenticate": #"Bearer error="invalid_token""#])
+        case .sessionRefused(let refusal):
+            // RFC 6750 §3.1: a request that brought no token is not told what is wrong with it.
+            let challenge = refusal == .accessTokenMissing ? "Bearer" : #"Bearer error="invalid_token""#
+            self.init(
+                status: 401, code: "invalid_token", detail: .sessionOver, headers: ["www-authenticate": challenge])
+        case .accountDisabled:
+            self.init(status: 403, code: "account_disabled", detail: .accountDisabled)
+        case .tooManyRequests(let policy, let limit, let retryAfter):
+            self.init(
+                status: 429, code: "too_many_requests", detail: .tooManyRequests,
+                headers: [
+                    "retry-after": String(retryAfter),
+                    "ratelimit-policy": "\"\(policy)\";q=\(limit.attempts);w=\(limit.seconds)",
+                    "ratelimit": "\"\(policy)\";r=0;t=\(retryAfter)",
+                ])
         case .notFound:
             self.init(status: 404, code: "not_found", detail: .notFound)
         case .methodNotAllowed(let allowed):
@@ -80,6 +95,8 @@ struct Problem {
         case 200: "OK"
         case 201: "Created"
         case 204: "No Content"
+        case 302: "Found"
+        case 303: "See Other"
         case 400: "Bad Request"
         case 401: "Unauthorized"
         case 403: "Forbidden"

@@ -1,23 +1,57 @@
-/// The routes (design §7), and which method each takes.
-enum Route: String, CaseIterable {
-    case signIn = "/auth/apple"
-    case keySet = "/.well-known/jwks.json"
-    case health = "/health"
+internal import Accounts
 
-    var methods: [String] {
-        switch self {
-        case .signIn: ["POST"]
-        case .keySet, .health: ["GET", "HEAD"]
-        }
-    }
+/// The routes (design §7), and which methods each takes.
+enum Route: Hashable {
+    case signIn
+    case refresh
+    case logOut
+    case account
+    case sessions
+    /// One session; nil where the path names none that could be.
+    case session(UUIDv7?)
+    case keySet
+    case health
+
+    private static let fixed: [(path: String, route: Route)] = [
+        ("/auth/apple", .signIn), ("/auth/refresh", .refresh), ("/auth/logout", .logOut), ("/auth/me", .account),
+        ("/auth/sessions", .sessions), ("/.well-known/jwks.json", .keySet), ("/health", .health),
+    ]
+    private static let sessionPrefix = "/auth/sessions/"
 
     /// A path is compared as a whole and by its bytes: no trailing slash, no other case, no dot segments. (Unicode's
     /// equality, which `==` is, takes quadratic time on a hostile text.)
     static func find(method: String, path: String) throws(Failure) -> Route {
-        guard let route = allCases.first(where: { $0.rawValue.utf8.elementsEqual(path.utf8) }) else { throw .notFound }
+        guard let route = Route(path: path.utf8) else { throw .notFound }
         guard route.methods.contains(where: { $0.utf8.elementsEqual(method.utf8) }) else {
             throw .methodNotAllowed(allowed: route.methods)
         }
         return route
+    }
+
+    private init?(path: String.UTF8View) {
+        if let entry = Self.fixed.first(where: { $0.path.utf8.elementsEqual(path) }) {
+            self = entry.route
+            return
+        }
+        let id = path.dropFirst(Self.sessionPrefix.utf8.count)
+        guard path.starts(with: Self.sessionPrefix.utf8), !id.isEmpty, !id.contains(UInt8(ascii: "/")) else {
+            return nil
+        }
+        self = .session(UUIDv7(String(Substring(id))))
+    }
+
+    private var methods: [String] {
+        switch self {
+        case .signIn, .refresh, .logOut: ["POST"]
+        case .account, .keySet, .health: ["GET", "HEAD"]
+        case .sessions: ["GET", "HEAD", "DELETE"]
+        case .session: ["DELETE"]
+        }
+    }
+
+    /// For the log: the route's own name and never what was asked for.
+    var name: String {
+        if case .session = self { return "\(Self.sessionPrefix){id}" }
+        return Self.fixed.first { $0.route == self }?.path ?? ""
     }
 }

@@ -2,10 +2,10 @@ internal import Accounts
 internal import AppleID
 internal import JOSE
 
-/// `POST /auth/apple`: body → use case → response.
+/// `POST /auth/apple`: body → use case → response. What a sign-in answers, a refresh answers too.
 enum SignInEndpoint {
     /// Reads the body. Every field that is wrong is named, all of them at once.
-    static func request(from body: JSON.Object) throws(Failure) -> SignIn.Request {
+    static func request(from body: JSON.Object, idempotencyKey: String?) throws(Failure) -> SignIn.Request {
         var errors: [Failure.FieldError] = []
 
         /// A member under either of its spellings: apps encode in camelCase or in snake_case. Null is absent.
@@ -41,13 +41,20 @@ enum SignInEndpoint {
         default: errors.append(.init("nonce", "not_a_string_of_1_to_512_bytes"))
         }
 
+        // draft-ietf-httpapi-idempotency-key-header: a string in quotes; most clients leave the quotes out.
+        let key = idempotencyKey.map { String(decoding: $0.utf8.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self) }
+        if let key, !(1...255).contains(key.utf8.count) {
+            errors.append(.init("Idempotency-Key", "not_a_string_of_1_to_255_bytes"))
+        }
+
         // Neither ever fails a login, not even in both spellings.
         let name = PersonName.fullName(body["full_name"]) ?? PersonName.fullName(body["fullName"])
         let email = contactEmail(body["email"]?.string ?? "")
 
         guard errors.isEmpty, let deviceInfo else { throw .invalidRequest(errors, concernsToken: concernsToken) }
         return SignIn.Request(
-            identityToken: token[...], nonce: nonce, deviceInfo: deviceInfo, fullName: name, email: email)
+            identityToken: token[...], nonce: nonce, deviceInfo: deviceInfo, fullName: name, email: email,
+            idempotencyKey: key)
     }
 
     /// Whole or not at all: an address that was cut is another one's.
@@ -61,19 +68,23 @@ enum SignInEndpoint {
     }
 
     private static func json(of signedIn: SignedIn) -> JSON {
-        let profile = signedIn.account.profile
-        return [
+        [
             "access_token": .string(signedIn.tokens.accessToken), "token_type": "Bearer",
             "expires_in": .integer(signedIn.tokens.accessExpiresIn),
             "refresh_token": .string(signedIn.tokens.refreshToken),
             "refresh_expires_in": .integer(signedIn.tokens.refreshExpiresIn), "is_new": .bool(signedIn.isNew),
-            "user": [
-                "id": .string(signedIn.account.id.description), "full_name": .string(orNull: profile.fullName),
-                "email": .string(orNull: profile.email?.address),
-                "email_verified": .bool(profile.email?.isVerified ?? false),
-                "is_private_email": .bool(profile.email?.isPrivate ?? false),
-            ],
-            "session": ["id": .string(signedIn.session.id.description)],
+            "user": user(signedIn.account), "session": ["id": .string(signedIn.sessionID.description)],
+        ]
+    }
+
+    /// The account as its owner sees it: null when unknown, never missing.
+    static func user(_ account: Account) -> JSON {
+        let profile = account.profile
+        return [
+            "id": .string(account.id.description), "full_name": .string(orNull: profile.fullName),
+            "email": .string(orNull: profile.email?.address),
+            "email_verified": .bool(profile.email?.isVerified ?? false),
+            "is_private_email": .bool(profile.email?.isPrivate ?? false),
         ]
     }
 }

@@ -35,7 +35,8 @@ internal import SQLiteShim
 
     /// Every request may be a process, and the last one to close would copy the log into the database and reset it: two
     /// more syncs for each sign-in. So closing leaves the log alone, and the commit that brings it to 250 pages (1 MB)
-    /// copies it. A longer log would be copied less often, but the next process that opens the file alone reads all of it.
+    /// copies it (`LogLimit`). A longer log would be copied less often, but the next process that opens the file alone
+    /// reads all of it.
     private func configure(_ patience: Patience) throws(SQLiteFailure) {
         unsafe patience.install(on: handle)
         let options = [
@@ -45,7 +46,7 @@ internal import SQLiteShim
         for (option, value) in options {
             try check(unsafe sqlite_shim_configure(handle, Int32(option), Int32(value)))
         }
-        try check(unsafe sqlite3_wal_autocheckpoint(handle, 250))
+        unsafe LogLimit(pages: 250, patience: patience).install(on: handle)
         try useWriteAheadLog(patience)
         try execute("PRAGMA synchronous = FULL")
     }
@@ -106,6 +107,23 @@ internal import SQLiteShim
     func text(_ sql: StaticString) throws(SQLiteFailure) -> String? {
         var statement = try prepare(sql)
         return try statement.step() ? try statement.text(0) : nil
+    }
+
+    /// Runs `body` with commits that are whole and in order, but may be lost with the power
+    /// (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL). Never inside a transaction.
+    func withoutSync<Result>(
+        _ body: (borrowing Connection) throws(SQLiteFailure) -> Result
+    ) throws(SQLiteFailure) -> Result {
+        try execute("PRAGMA synchronous = NORMAL")
+        let result: Result
+        do throws(SQLiteFailure) {
+            result = try body(self)
+        } catch {
+            try? execute("PRAGMA synchronous = FULL")
+            throw error
+        }
+        try execute("PRAGMA synchronous = FULL")
+        return result
     }
 
     /// How many rows the last INSERT, UPDATE or DELETE changed.

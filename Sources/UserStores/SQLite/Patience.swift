@@ -7,7 +7,7 @@ internal import SQLiteShim
 /// All wait in equal steps. SQLite's own timeout waits longer the longer a process has waited already, so that under load
 /// the newcomers overtake the old ones and some of those starve.
 struct Patience {
-    private let steps: Int32
+    let steps: Int32
 
     private static let step: Int32 = 3
 
@@ -32,7 +32,14 @@ struct Patience {
             }, UnsafeMutableRawPointer(bitPattern: Int(steps)))
     }
 
-    private init(steps: Int32) {
+    /// Lets `body` work without waiting for anybody.
+    func suspended(on database: OpaquePointer, _ body: () -> Void) {
+        unsafe sqlite3_busy_handler(database, nil, nil)
+        body()
+        unsafe install(on: database)
+    }
+
+    init(steps: Int32) {
         self.steps = steps
     }
 }

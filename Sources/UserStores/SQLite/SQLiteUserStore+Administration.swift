@@ -12,21 +12,58 @@ extension SQLiteUserStore {
         }
     }
 
-    /// Sessions are found in the order of their ids, a few hundred at a time, and removed in a transaction each. An id says
-    /// when it was made, so the search ends where all sessions are younger than `time`.
-    package func purge(before time: UnixTime) throws(StoreError) -> PurgeCount {
-        var count = PurgeCount()
+    package func purge(before time: UnixTime, auditDays: Int64) throws(StoreError) -> PurgeCount {
+        try overwriteWhatIsRemoved()
+        let begun = AttemptWindow.over(at: time)
+        let kept = time.adding(seconds: -auditDays * 86_400)
+        let count = PurgeCount(
+            sessions: try purge { connection, last throws(SQLiteFailure) in
+                try connection.expiredSessions(at: time, after: last)
+            } removing: { connection, ids throws(SQLiteFailure) in
+                try connection.removeSessions(ids, expiredAt: time)
+            },
+            receipts: try purge { connection, last throws(SQLiteFailure) in
+                try connection.expiredReceipts(at: time, after: last)
+            } removing: { connection, names throws(SQLiteFailure) in
+                try connection.removeReceipts(names, expiredAt: time)
+            },
+            attempts: try purge { connection, last throws(SQLiteFailure) in
+                try connection.attempts(begunBy: begun, after: last)
+            } removing: { connection, keys throws(SQLiteFailure) in
+                try connection.removeAttempts(keys, begunBy: begun)
+            },
+            auditEntries: try purge { connection, last throws(SQLiteFailure) in
+                try connection.accountsWithAudit(before: kept, after: last)
+            } removing: { connection, accounts throws(SQLiteFailure) in
+                try connection.removeAudit(of: accounts, before: kept)
+            })
+        try emptyLog()
+        return count
+    }
+
+    /// What is removed is overwritten with zeros and not only forgotten. Debian's SQLite does so by itself, others do not.
+    func overwriteWhatIsRemoved() throws(StoreError) {
+        try perform { connection throws(SQLiteFailure) in try connection.execute("PRAGMA secure_delete = ON") }
+    }
+
+    /// The log still has the pages as they were. Somebody who reads for long keeps it from being emptied; then the next purge
+    /// does it.
+    private func emptyLog() throws(StoreError) {
+        try perform { connection throws(SQLiteFailure) in try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+
+    /// Goes through the keys that `find` gives, each time those after the last one, and removes them in a transaction each.
+    private func purge(
+        _ find: (borrowing Connection, _ last: [UInt8]) throws(SQLiteFailure) -> [[UInt8]],
+        removing remove: (borrowing Connection, [[UInt8]]) throws(SQLiteFailure) -> Int
+    ) throws(StoreError) -> Int {
+        var count = 0
         var last: [UInt8] = []
-        let end = UUIDv7(at: time, random: Array(repeating: 0, count: 10)).bytes
         while true {
-            let expired = try perform { connection throws(SQLiteFailure) in
-                try connection.expiredSessions(at: time, after: last, before: end, limit: 500)
-            }
-            guard let newest = expired.last else { return count }
-            count.sessions += try transaction { connection throws(SQLiteFailure) in
-                try connection.removeSessions(expired, expiredAt: time)
-            }
-            last = newest
+            let found = try perform { connection throws(SQLiteFailure) in try find(connection, last) }
+            guard let end = found.last else { return count }
+            count += try transaction { connection throws(SQLiteFailure) in try remove(connection, found) }
+            last = end
         }
     }
 

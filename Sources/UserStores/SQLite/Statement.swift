@@ -1,11 +1,13 @@
 #if SQLite
+internal import Accounts
+internal import JOSE
 internal import SQLiteShim
 
 /// A value to bind. Its text never becomes part of a statement.
 enum SQLValue {
     case integer(Int64?)
     case text(String?)
-    case blob([UInt8])
+    case blob([UInt8]?)
 }
 
 /// A prepared statement.
@@ -26,7 +28,7 @@ enum SQLValue {
             let place = Int32(index + 1)
             let code: Int32
             switch value {
-            case .integer(nil), .text(nil):
+            case .integer(nil), .text(nil), .blob(nil):
                 code = unsafe sqlite3_bind_null(handle, place)
             case .integer(let integer?):
                 code = unsafe sqlite3_bind_int64(handle, place, integer)
@@ -38,7 +40,7 @@ enum SQLValue {
                             sqlite_shim_transient(), UInt8(SQLITE_UTF8))
                     }
                 }
-            case .blob(let bytes):
+            case .blob(let bytes?):
                 code = unsafe bytes.withUnsafeBytes { buffer in
                     unsafe sqlite3_bind_blob64(
                         handle, place, buffer.baseAddress, UInt64(buffer.count), sqlite_shim_transient())
@@ -84,6 +86,14 @@ enum SQLValue {
         guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else { return nil }
         guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+
+    func id(_ column: Int32) -> UUIDv7? {
+        blob(column).flatMap { UUIDv7(bytes: $0) }
+    }
+
+    func time(_ column: Int32) -> UnixTime? {
+        integer(column).map(UnixTime.init(milliseconds:))
     }
 }
 #endif

@@ -1,0 +1,95 @@
+internal import AppleID
+internal import JOSE
+
+/// Makes the repetition of a sign-in whose answer was lost get the same answer (the `Idempotency-Key` header), for ten minutes.
+///
+/// The answer is kept sealed with AES-256-GCM. The key is made from the identity token and the client's own key under a key of
+/// ours, and is stored nowhere: who has the store, and even our keys, still lacks what the client sent.
+struct Idempotency {
+    static let seconds: Int64 = 600
+
+    /// Names the request without telling anything of it: the identity token in it cannot be guessed.
+    let name: [UInt8]
+    private let secret: [UInt8]
+    private let keys: SigningKeySet
+    private let cryptography: any Cryptography
+
+    init(key: String, identityToken: ArraySlice<UInt8>, keys: SigningKeySet, cryptography: any Cryptography) {
+        // The digest has a fixed length, so that no two pairs make one secret.
+        secret = cryptography.sha256(identityToken) + Array(key.utf8)
+        name = cryptography.sha256((Array("auth-apple receipt ".utf8) + secret)[...])
+        self.keys = keys
+        self.cryptography = cryptography
+    }
+
+    func receipt(for signedIn: SignedIn, at now: UnixTime) throws(CryptographyError) -> Receipt {
+        let keyID = keys.current.keyID
+        let sealed = try cryptography.seal(
+            signedIn.json.serialized()[...], key: sealingKey(from: keys.sessionKey(using: cryptography)),
+            associatedData: name[...])
+        let json: JSON = ["kid": .string(keyID), "sealed": .string(Base64URL.encode(sealed))]
+        return Receipt(name: name, sealed: json.serialized(), expiresAt: now.adding(seconds: Self.seconds))
+    }
+
+    /// Nil when it cannot be opened: the signing key that it was sealed under is gone.
+    func signedIn(from receipt: Receipt) -> SignedIn? {
+        guard let json = try? JSON(parsing: receipt.sealed, limits: JSON.Limits(bytes: 65_536)),
+            let keyID = json["kid"]?.string, let sealed = json["sealed"]?.string.flatMap({ Base64URL.decode($0) }),
+            let key = keys.sessionKey(named: keyID, using: cryptography),
+            let opened = cryptography.open(sealed[...], key: sealingKey(from: key), associatedData: name[...]),
+            let inner = try? JSON(parsing: opened, limits: JSON.Limits(bytes: 65_536)),
+            let signedIn = SignedIn(inner)
+        else { return nil }
+        return signedIn
+    }
+
+    private func sealingKey(from key: SecretBytes) -> SecretBytes {
+        SecretBytes(cryptography.hmacSHA256((Array("receipt ".utf8) + secret)[...], key: key.bytes[...]))
+    }
+}
+
+extension SignedIn {
+    /// Everything that an answer says.
+    fileprivate var json: JSON {
+        [
+            "account": .string(account.id.description), "sub": .string(account.appleSubject),
+            "name": .string(orNull: account.profile.fullName), "email": account.profile.email?.json ?? .null,
+            "created_at": .integer(account.createdAt.milliseconds), "is_new": .bool(isNew),
+            "session": .string(sessionID.description), "access": .string(tokens.accessToken),
+            "access_seconds": .integer(tokens.accessExpiresIn), "refresh": .string(tokens.refreshToken),
+            "refresh_seconds": .integer(tokens.refreshExpiresIn),
+        ]
+    }
+
+    fileprivate init?(_ json: JSON) {
+        guard let accountID = json["account"]?.string.flatMap({ UUIDv7($0) }), let subject = json["sub"]?.string,
+            let createdAt = json["created_at"]?.integer.map(UnixTime.init(milliseconds:)),
+            let isNew = json["is_new"]?.bool, let sessionID = json["session"]?.string.flatMap({ UUIDv7($0) }),
+            let access = json["access"]?.string, let accessSeconds = json["access_seconds"]?.integer,
+            let refresh = json["refresh"]?.string, let refreshSeconds = json["refresh_seconds"]?.integer
+        else { return nil }
+        account = Account(
+            id: accountID, appleSubject: subject,
+            profile: Profile(fullName: json["name"]?.string, email: json["email"].flatMap(AppleEmail.init(json:))),
+            createdAt: createdAt, updatedAt: createdAt)
+        self.isNew = isNew
+        self.sessionID = sessionID
+        tokens = IssuedTokens(
+            accessToken: access, accessExpiresIn: accessSeconds, refreshToken: refresh,
+            refreshExpiresIn: refreshSeconds)
+    }
+}
+
+extension AppleEmail {
+    fileprivate var json: JSON {
+        [
+            "address": .string(address), "is_verified": isVerified.map(JSON.bool) ?? .null,
+            "is_private": .bool(isPrivate),
+        ]
+    }
+
+    fileprivate init?(json: JSON) {
+        guard let address = json["address"]?.string, let isPrivate = json["is_private"]?.bool else { return nil }
+        self.init(address: address, isVerified: json["is_verified"]?.bool, isPrivate: isPrivate)
+    }
+}

@@ -1,0 +1,20 @@
+/// Whose address a request has.
+///
+/// The runtime knows who opened the connection. Where that is a proxy of ours, the proxy has written the client's address at
+/// the end of X-Forwarded-For; what stands before it, the client may have written itself. So entries are counted from the
+/// end, and only as many are believed as there are proxies of ours.
+struct ClientAddress {
+    /// How many proxies of ours, each adding an entry, stand before the function's own web server.
+    let trustedProxies: Int
+
+    func of(_ request: Request) -> String? {
+        guard trustedProxies > 0, let header = request.headers["x-forwarded-for"] else {
+            return request.context.sourceAddress
+        }
+        let entries = header.utf8.split(separator: UInt8(ascii: ",")).map { entry in
+            String(decoding: entry.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+        }
+        guard entries.count >= trustedProxies else { return request.context.sourceAddress }
+        return IPAddress(entries[entries.count - trustedProxies])?.description ?? request.context.sourceAddress
+    }
+}

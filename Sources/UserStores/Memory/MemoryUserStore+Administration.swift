@@ -1,0 +1,37 @@
+package import Accounts
+package import JOSE
+
+extension MemoryUserStore {
+    package func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 {
+        if let (current, count) = attempts[key], current >= window,
+            current <= AttemptWindow.latest(countedIn: window)
+        {
+            attempts[key] = (current, count + 1)
+            return count + 1
+        }
+        attempts[key] = (window, 1)
+        return 1
+    }
+
+    package func migrate() throws(StoreError) -> SchemaChange {
+        SchemaChange(from: 0, to: 0)
+    }
+
+    package func purge(before time: UnixTime, auditDays: Int64) throws(StoreError) -> PurgeCount {
+        let before = (sessions.count, receipts.count, attempts.count, auditEntryCount)
+        sessions = sessions.filter { $0.value.isAlive(at: time) }
+        receipts = receipts.filter { $0.value.receipt.expiresAt > time }
+        attempts = attempts.filter { $0.value.window > AttemptWindow.over(at: time) }
+        let kept = time.adding(seconds: -auditDays * 86_400)
+        audit = audit.mapValues { $0.filter { $0.time >= kept } }.filter { !$0.value.isEmpty }
+        return PurgeCount(
+            sessions: before.0 - sessions.count, receipts: before.1 - receipts.count,
+            attempts: before.2 - attempts.count, auditEntries: before.3 - auditEntryCount)
+    }
+
+    private var auditEntryCount: Int { audit.values.reduce(0) { $0 + $1.count } }
+
+    package func check() throws(StoreError) -> String {
+        "memory: \(accounts.count) accounts, \(sessions.count) sessions; all is lost when the process ends"
+    }
+}

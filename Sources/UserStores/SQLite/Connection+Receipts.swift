@@ -1,0 +1,28 @@
+#if SQLite
+internal import Accounts
+internal import JOSE
+
+/// The table of receipts.
+extension Connection {
+    /// The receipt of this name, unless it had expired at `time`.
+    func receipt(_ name: [UInt8], at time: UnixTime) throws(SQLiteFailure) -> Receipt? {
+        var row = try prepare("SELECT sealed, expires_at FROM receipts WHERE name = ?1 AND expires_at > ?2")
+        try row.bind([.blob(name), .integer(time.milliseconds)])
+        guard try row.step() else { return nil }
+        guard let sealed = row.blob(0), let expiresAt = row.time(1) else {
+            throw .unusable("a row of receipts is damaged: restore the file from a backup")
+        }
+        return Receipt(name: name, sealed: sealed, expiresAt: expiresAt)
+    }
+
+    /// Keeps a receipt, in the place of one that has expired if need be.
+    func keep(_ receipt: Receipt, of account: UUIDv7) throws(SQLiteFailure) {
+        try execute(
+            "INSERT OR REPLACE INTO receipts (name, account_id, sealed, expires_at) VALUES (?1, ?2, ?3, ?4)",
+            [
+                .blob(receipt.name), .blob(account.bytes), .blob(receipt.sealed),
+                .integer(receipt.expiresAt.milliseconds),
+            ])
+    }
+}
+#endif

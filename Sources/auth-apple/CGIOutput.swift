@@ -1,0 +1,24 @@
+internal import Glibc
+
+/// Standard output, taken out of everybody's reach: it takes the answer and nothing else. Whatever a library or a crash
+/// report prints goes where it does no harm, and not in front of a header field.
+struct CGIOutput {
+    private let descriptor: Int32
+
+    init() {
+        descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+        Descriptor.toNowhere(STDOUT_FILENO)
+        // A client that went away takes the server's end with it. The answer is lost then, and the log line is not.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Writes the answer, whole and at once.
+    func write(_ bytes: [UInt8]) {
+        Descriptor.write(bytes, to: descriptor)
+    }
+
+    /// Lets the server see the end of the answer.
+    func close() {
+        Glibc.close(descriptor)
+    }
+}

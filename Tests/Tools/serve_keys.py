@@ -1,0 +1,31 @@
+"""Serves the function's own answer to GET /.well-known/jwks.json on loopback, a process of it for each request.
+
+Prints its port; stops when its standard input ends.
+"""
+
+import http.server
+import json
+import subprocess
+import sys
+import threading
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        event = json.dumps({"method": "GET", "path": self.path})
+        ran = subprocess.run(sys.argv[1:], input=event.encode(), capture_output=True)
+        answer = json.loads(ran.stdout)
+        self.send_response(answer["statusCode"])
+        for name, value in answer["headers"].items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(answer["body"].encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(server.server_port, flush=True)
+sys.stdin.read()
