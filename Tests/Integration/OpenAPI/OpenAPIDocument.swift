@@ -1,0 +1,44 @@
+import Foundation
+import TestSupport
+
+/// `deploy/openapi.yaml`, read by Python (YAML is none of Foundation's), and the tools that are held against it.
+struct OpenAPIDocument {
+    static let file = Programs.packageRoot.appending(path: "deploy/openapi.yaml")
+
+    let json: [String: Any]
+
+    init() throws {
+        let script = "import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)"
+        let ran = try Ran("/usr/bin/python3", "-c", script, Self.file.path())
+        guard let json = try JSONSerialization.jsonObject(with: ran.output) as? [String: Any] else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        self.json = json
+    }
+
+    /// The value at members inside members; nil when one of them is not there.
+    subscript(_ members: String...) -> Any? {
+        members.reduce(json as Any?) { value, member in (value as? [String: Any])?[member] }
+    }
+
+    /// The operations of each path, by method in capitals.
+    var operations: [String: [String: [String: Any]]] {
+        let paths = self["paths"] as? [String: [String: Any]] ?? [:]
+        return paths.mapValues { item in
+            Dictionary(uniqueKeysWithValues: item.map { ($0.key.uppercased(), $0.value as? [String: Any] ?? [:]) })
+        }
+    }
+
+    /// The folder of the Python tools, installed if need be.
+    static func tools() throws -> URL {
+        let script = Programs.packageRoot.appending(path: "Tests/Tools/tools.sh").path()
+        let ran = try Ran(script, environment: ProcessInfo.processInfo.environment)
+        guard ran.status == 0 else { throw ToolsMissing(reason: ran.text) }
+        let folder = String(decoding: ran.output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return URL(filePath: folder)
+    }
+
+    struct ToolsMissing: Error {
+        let reason: String
+    }
+}
