@@ -66,9 +66,8 @@ import Testing
                 "/usr/bin/env", "-C", server.configuration.folder.path(), tools.appending(path: "st").path(), "run",
                 file("openapi.yaml").path(), "--url",
                 "http://127.0.0.1:\(server.port)", "--checks", "all", "--phases", "examples,coverage,fuzzing",
-                "--seed", "4", "--max-examples", "25", "--workers", "1", "--request-timeout", "20", "--no-color",
-                "--generation-database", "none", "--report", "ndjson", "--report-ndjson-path",
-                file("events.ndjson").path(),
+                "--seed", "4", "--max-examples", "60", "--workers", "1", "--request-timeout", "20", "--no-color",
+                "--generation-database", "none",
                 environment: [
                     "OPENAPI_TOKENS": file("tokens.json").path(), "LC_ALL": "C.UTF-8", "NO_PROXY": "*",
                     "HOME": server.configuration.folder.path(), "PATH": "/usr/bin:/bin",
