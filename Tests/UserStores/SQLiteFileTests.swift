@@ -310,7 +310,6 @@ func make(_ folder: String, mode: Int) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
 }
-#endif
 
 extension SQLiteFileTests {
     /// Found by a reader who planted one: only `check` complained.
@@ -335,3 +334,4 @@ extension SQLiteFileTests {
         }
     }
 }
+#endif

@@ -1,3 +1,5 @@
+// Each request is a process, so the accounts must outlive one.
+#if SQLite
 import Foundation
 import Testing
 
@@ -78,3 +80,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,5 @@
+// Each request is a process, so the accounts must outlive one.
+#if SQLite
 import Foundation
 import Testing
 
@@ -87,3 +89,4 @@ import Testing
         #expect(String(decoding: ran.errors, as: UTF8.self).contains(#""route":"GET /health""#))
     }
 }
+#endif

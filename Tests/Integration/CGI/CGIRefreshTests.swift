@@ -1,3 +1,5 @@
+// Each request is a process, so the accounts must outlive one.
+#if SQLite
 import Foundation
 import TestSupport
 import Testing
@@ -53,3 +55,4 @@ struct AppleKeysServer {
 
     func requests() throws -> Int { try server.requests().count }
 }
+#endif

@@ -1,3 +1,5 @@
+// Each request is a process, so the accounts must outlive one.
+#if SQLite
 import Foundation
 import Testing
 
@@ -282,3 +284,4 @@ enum Running {
         return true
     }
 }
+#endif

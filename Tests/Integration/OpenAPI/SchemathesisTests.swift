@@ -1,3 +1,5 @@
+// Each request is a process, so the accounts must outlive one.
+#if SQLite
 import Foundation
 import TestSupport
 import Testing
@@ -80,3 +82,4 @@ import Testing
         }
     }
 }
+#endif
