@@ -81,14 +81,18 @@ package final class FunctionSite: @unchecked Sendable {
         package let log: [[String: Any]]
 
         init(_ ran: Ran) throws {
-            guard let json = try JSONSerialization.jsonObject(with: ran.output) as? [String: Any],
+            try self.init(output: ran.output, errors: ran.errors)
+        }
+
+        package init(output: Data, errors: Data = Data()) throws {
+            guard let json = try JSONSerialization.jsonObject(with: output) as? [String: Any],
                 let status = json["statusCode"] as? Int, let text = json["body"] as? String
             else { throw CocoaError(.fileReadCorruptFile) }
             self.status = status
             self.text = text
             headers = json["headers"] as? [String: String] ?? [:]
             body = (try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]) ?? [:]
-            log = try ran.errors.split(separator: 0x0A).map { line in
+            log = try errors.split(separator: 0x0A).map { line in
                 try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any] ?? [:]
             }
         }

@@ -43,7 +43,7 @@ package struct Ran {
         process.standardInput = try FileHandle(forReadingFrom: file("in"))
         process.standardOutput = try FileHandle(forWritingTo: file("out"))
         process.standardError = try FileHandle(forWritingTo: file("err"))
-        try process.run()
+        try process.runUnblocked()
         process.waitUntilExit()
         status = process.terminationStatus
         output = try Data(contentsOf: file("out"))

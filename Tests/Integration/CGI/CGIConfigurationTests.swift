@@ -1,6 +1,7 @@
 // Each request is a process, so the accounts must outlive one.
 #if SQLite
 import Foundation
+import TestSupport
 import Testing
 
 /// The files that are shipped, by the servers' own checks, and what they promise about TLS.

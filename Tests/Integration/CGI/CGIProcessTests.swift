@@ -1,6 +1,7 @@
 // Each request is a process, so the accounts must outlive one.
 #if SQLite
 import Foundation
+import TestSupport
 import Testing
 
 /// The program by itself, with the environment that a server would give it.

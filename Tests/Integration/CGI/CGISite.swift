@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// One installation of the function for a web server to run: the program, its secrets and state, and Apple's keys as the
 /// simulator makes them. Everything lies in one temporary folder and goes with it.
@@ -108,7 +109,7 @@ struct Installed {
         try CGISite.makeFolder(folder, 0o755)
         let release = ProcessInfo.processInfo.environment["AUTH_APPLE_RELEASE_BINARY"].map { URL(filePath: $0) }
         for name in ["auth-apple", "apple-simulator"] {
-            let built = try release.map { $0.deletingLastPathComponent().appending(path: name) } ?? Self.built(name)
+            let built = try release.map { $0.deletingLastPathComponent().appending(path: name) } ?? Programs.built(name)
             try FileManager.default.copyItem(at: built, to: folder.appending(path: name))
         }
         let path = { [folder] (name: String) in folder.appending(path: name).path() }
@@ -131,16 +132,6 @@ struct Installed {
         events = zip(names, filled).map { (String($0.dropLast(".event.json".count)), $1) }
     }
 
-    /// Beside the test bundle, where the package manager puts what a test target depends on.
-    private static func built(_ name: String) throws -> URL {
-        let places = [Bundle.main.bundleURL, URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()]
-        let programs = places.map { $0.appending(path: name) }
-        guard let program = programs.first(where: { FileManager.default.isExecutableFile(atPath: $0.path()) }) else {
-            throw CocoaError(.fileNoSuchFile)
-        }
-        return program
-    }
-
     func event(_ name: String) throws -> [String: Any] {
         guard let event = events.first(where: { $0.name == name })?.event else { throw CocoaError(.fileNoSuchFile) }
         return try JSONSerialization.jsonObject(with: event) as? [String: Any] ?? [:]
@@ -149,64 +140,5 @@ struct Installed {
     /// The body of a first login that is good.
     func signInBody() throws -> Data {
         Data((try event("01-first-login")["body"] as? String ?? "").utf8)
-    }
-}
-
-/// A program that was run to its end.
-struct Ran {
-    let status: Int32
-    let output: Data
-    let errors: Data
-
-    var text: String { String(decoding: output, as: UTF8.self) + String(decoding: errors, as: UTF8.self) }
-
-    init(_ command: String..., environment: [String: String] = [:], input: Data = Data()) throws {
-        try self.init(command, environment: environment, input: input)
-    }
-
-    init(_ command: [String], environment: [String: String] = [:], input: Data = Data()) throws {
-        // Files, not pipes: neither side can block the other.
-        let folder = FileManager.default.temporaryDirectory.appending(path: "ran-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = { (name: String) in folder.appending(path: name) }
-        try input.write(to: file("in"))
-        for name in ["out", "err"] { try Data().write(to: file(name)) }
-        let process = Process()
-        process.executableURL = URL(filePath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.environment = environment
-        process.standardInput = try FileHandle(forReadingFrom: file("in"))
-        process.standardOutput = try FileHandle(forWritingTo: file("out"))
-        process.standardError = try FileHandle(forWritingTo: file("err"))
-        try process.runUnblocked()
-        process.waitUntilExit()
-        status = process.terminationStatus
-        output = try Data(contentsOf: file("out"))
-        errors = try Data(contentsOf: file("err"))
-    }
-}
-
-extension Process {
-    /// Runs with no signal blocked. Threads of the test runner block most of them, a child inherits that, and a server that
-    /// does not see SIGTERM never ends.
-    func runUnblocked() throws {
-        var (none, before) = (sigset_t(), sigset_t())
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try run()
-    }
-
-    /// Whether it ends in that time, whatever its children do. It stays to be waited for.
-    func ends(within seconds: Double) -> Bool {
-        let end = Date(timeIntervalSinceNow: seconds)
-        repeat {
-            var information = siginfo_t()
-            let result = waitid(P_PID, id_t(processIdentifier), &information, WEXITED | WNOHANG | WNOWAIT)
-            if result != 0 || information.si_signo == SIGCHLD { return true }
-            usleep(10_000)
-        } while Date() < end
-        return false
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// What came back over HTTP.
 struct HTTPAnswer {

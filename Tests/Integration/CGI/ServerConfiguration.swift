@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The files that `deploy/` ships, copied beside a main file such as Debian's, with nothing changed but places: paths, ports,

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A web server of Debian's on loopback, with the configuration files that `deploy/` ships, in front of one site.
