@@ -1,6 +1,6 @@
 """Serves the function's own answer to GET /.well-known/jwks.json on loopback, a process of it for each request.
 
-Prints its port; stops when its standard input ends.
+/fetches tells how often the set was asked for. Prints its port; stops when its standard input ends.
 """
 
 import http.server
@@ -11,7 +11,15 @@ import threading
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    fetches = 0
+
     def do_GET(self):
+        if self.path == "/fetches":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(str(Handler.fetches).encode())
+            return
+        Handler.fetches += 1
         event = json.dumps({"method": "GET", "path": self.path})
         ran = subprocess.run(sys.argv[1:], input=event.encode(), capture_output=True)
         answer = json.loads(ran.stdout)

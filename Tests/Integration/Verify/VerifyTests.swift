@@ -80,6 +80,11 @@ import Testing
         ]
     }
 
+    private func fetches() throws -> Int? {
+        let url = (environment["JWKS_URL"] ?? "").replacing("/.well-known/jwks.json", with: "/fetches")
+        return Int(try Ran("/usr/bin/curl", "--silent", "--noproxy", "*", url).text)
+    }
+
     private func accessToken(_ subject: String) throws -> String {
         let answer = try site.send(site.event(token: site.token("--subject", subject)))
         return try #require(answer.body["access_token"] as? String)
@@ -92,11 +97,14 @@ import Testing
             // It fetches the set once, and remembers it: the rotation comes behind its back.
             let verifier = try Conversation(example.command, environment: environment)
             #expect(try verifier.answer(to: earlier).hasPrefix("ok "), "\(round)")
+            let fetches = try self.fetches()
             try site.letPass(seconds: 3 * 3600)
             #expect(try site.run("keys", "rotate").text.contains("Rotated"))
             let later = try accessToken("001.verify.\(round)")
             #expect(try Self.kid(later) != Self.kid(earlier))
             #expect(try verifier.answer(to: later).hasPrefix("ok "), "\(round)")
+            // Some fetch again for a key that they do not know: then the rotation would not have been seamless.
+            #expect(try self.fetches() == fetches, "\(round)")
             // And one that starts now still knows the key of before.
             let newcomer = try Conversation(example.command, environment: environment)
             #expect(try newcomer.answer(to: earlier).hasPrefix("ok "), "\(round)")
