@@ -17,7 +17,10 @@ enum StoreCommand {
     static func purge() -> Int32 {
         withStore { store throws(StoreError) in
             let count = try store.purge(before: System.now())
-            return "Removed \(count.sessions) expired session(s)."
+            return """
+                Removed what has expired: \(count.sessions) session(s), \(count.receipts) receipt(s), \
+                \(count.attempts) count(s) of attempts, \(count.auditEntries) audit entries.
+                """
         }
     }
 
