@@ -32,7 +32,9 @@ package struct PersonalData {
                 sessions.map { session in
                     [
                         "id": .string(session.id.description), "client_id": .string(session.clientID),
-                        "device_info": session.deviceInfo.json, "created_at": .string(time(session.createdAt)),
+                        "device_info": session.deviceInfo.json,
+                        "user_agent": .string(orNull: session.userAgent),
+                        "created_at": .string(time(session.createdAt)),
                         "last_used_at": .string(time(session.lastUsedAt)),
                         "expires_at": .string(time(session.expiresAt)),
                     ]

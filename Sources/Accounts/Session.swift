@@ -8,6 +8,8 @@ package struct Session: Hashable, Sendable {
     package let clientID: String
     /// What the app said of the device, kept as it came.
     package let deviceInfo: DeviceInfo
+    /// What the client called itself when it signed in, at most 256 scalars: text for people, and never believed.
+    package let userAgent: String?
     package let createdAt: UnixTime
     /// The end that no use puts off.
     package let endsAt: UnixTime
@@ -15,13 +17,14 @@ package struct Session: Hashable, Sendable {
     package var lastUsedAt: UnixTime
 
     package init(
-        id: UUIDv7, accountID: UUIDv7, clientID: String, deviceInfo: DeviceInfo, createdAt: UnixTime, endsAt: UnixTime,
-        refresh: RefreshState, lastUsedAt: UnixTime
+        id: UUIDv7, accountID: UUIDv7, clientID: String, deviceInfo: DeviceInfo, userAgent: String? = nil,
+        createdAt: UnixTime, endsAt: UnixTime, refresh: RefreshState, lastUsedAt: UnixTime
     ) {
         self.id = id
         self.accountID = accountID
         self.clientID = clientID
         self.deviceInfo = deviceInfo
+        self.userAgent = userAgent
         self.createdAt = createdAt
         self.endsAt = endsAt
         self.refresh = refresh

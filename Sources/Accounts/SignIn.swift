@@ -35,10 +35,12 @@ package struct SignIn {
         package var email: String?
         /// Names the request, so that its repetition is answered as it was.
         package var idempotencyKey: String?
+        /// What the client calls itself, by the runtime's word; kept with the session.
+        package var userAgent: String?
 
         package init(
             identityToken: ArraySlice<UInt8>, nonce: String?, deviceInfo: DeviceInfo, fullName: String?,
-            email: String?, idempotencyKey: String? = nil
+            email: String?, idempotencyKey: String? = nil, userAgent: String? = nil
         ) {
             self.identityToken = identityToken
             self.nonce = nonce
@@ -46,24 +48,14 @@ package struct SignIn {
             self.fullName = fullName
             self.email = email
             self.idempotencyKey = idempotencyKey
+            self.userAgent = userAgent
         }
     }
 
     package func callAsFunction(
         _ request: Request, origin: AuditEntry.Origin, at now: UnixTime
     ) throws(SignInFailure) -> SignedIn {
-        let identity = try verify(request, at: now)
-        do {
-            return try open(request, for: identity, origin: origin, at: now)
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch let error as CryptographyError {
-            throw .cryptography(error)
-        } catch let error as SignInFailure {
-            throw error
-        } catch {
-            throw .cryptography(CryptographyError("unexpected"))
-        }
+        try open(request, for: try verify(request, at: now), origin: origin, at: now)
     }
 
     private func verify(_ request: Request, at now: UnixTime) throws(SignInFailure) -> AppleIdentity {
@@ -81,8 +73,13 @@ package struct SignIn {
 
     private func open(
         _ request: Request, for identity: AppleIdentity, origin: AuditEntry.Origin, at now: UnixTime
-    ) throws -> SignedIn {
-        let draft = try Draft(using: cryptography, at: now)
+    ) throws(SignInFailure) -> SignedIn {
+        let draft: Draft
+        do throws(CryptographyError) {
+            draft = try Draft(using: cryptography, at: now)
+        } catch {
+            throw .cryptography(error)
+        }
         let candidate = Account(
             id: draft.accountID, appleSubject: identity.subject,
             profile: Profile(
@@ -92,7 +89,7 @@ package struct SignIn {
         let idempotency = request.idempotencyKey.map {
             Idempotency(key: $0, identityToken: request.identityToken, keys: keys, cryptography: cryptography)
         }
-        var result: Result<SignedIn, any Error> = .failure(SignInFailure.accountDisabled)
+        var result: Result<SignedIn, SignInFailure> = .failure(.accountDisabled)
         let opening = { (account: Account, isNew: Bool) -> Opening? in
             var audit = isNew ? [AuditEntry(.accountCreated, of: account, origin: origin, at: now)] : []
             guard !account.isDisabled else {
@@ -100,10 +97,10 @@ package struct SignIn {
                 return Opening(session: nil, audit: audit)
             }
             let session = draft.session(
-                of: account, clientID: identity.audience, deviceInfo: request.deviceInfo, policy: policy,
-                using: cryptography)
+                of: account, clientID: identity.audience, deviceInfo: request.deviceInfo,
+                userAgent: request.userAgent, policy: policy, using: cryptography)
             audit.append(AuditEntry(.signedIn, of: account, session: session.id, origin: origin, at: now))
-            do {
+            do throws(CryptographyError) {
                 let signedIn = SignedIn(
                     account: account, isNew: isNew, sessionID: session.id,
                     tokens: try issuer.tokens(
@@ -112,14 +109,18 @@ package struct SignIn {
                 return Opening(
                     session: session, audit: audit, receipt: try idempotency?.receipt(for: signedIn, at: now))
             } catch {
-                result = .failure(error)
+                result = .failure(.cryptography(error))
                 return nil
             }
         }
-        if case .repeated(let receipt) = try users.signIn(candidate, receipt: idempotency?.name, opening) {
-            if let answer = idempotency?.signedIn(from: receipt) { return answer }
-            // The key that sealed it is gone. Nobody stays outside for that: the request is carried out once more.
-            _ = try users.signIn(candidate, receipt: nil, opening)
+        do throws(StoreError) {
+            if case .repeated(let receipt) = try users.signIn(candidate, receipt: idempotency?.name, opening) {
+                if let answer = idempotency?.signedIn(from: receipt) { return answer }
+                // The key that sealed it is gone. Nobody stays outside for that: the request is carried out once more.
+                _ = try users.signIn(candidate, receipt: nil, opening)
+            }
+        } catch {
+            throw .store(error)
         }
         return try result.get()
     }
@@ -146,11 +147,12 @@ package struct SignIn {
         }
 
         func session(
-            of account: Account, clientID: String, deviceInfo: DeviceInfo, policy: SessionPolicy,
+            of account: Account, clientID: String, deviceInfo: DeviceInfo, userAgent: String?, policy: SessionPolicy,
             using cryptography: any Cryptography
         ) -> Session {
             Session(
-                id: sessionID, accountID: account.id, clientID: clientID, deviceInfo: deviceInfo, createdAt: now,
+                id: sessionID, accountID: account.id, clientID: clientID, deviceInfo: deviceInfo,
+                userAgent: userAgent, createdAt: now,
                 endsAt: now.adding(seconds: policy.sessionSeconds),
                 refresh: RefreshState(
                     salt: salt, digest: refreshToken.digest(using: cryptography),

@@ -11,13 +11,11 @@ package struct AppleTokenVerifier: Sendable {
     }
 
     /// Verifies shape, key, signature, `iss`, `aud`, `exp` and `iat`, in that order.
-    ///
-    /// The error is a `TokenRefusal` when the token is bad, and `KeysUnavailable` when that could not be found out.
     package func verify(
         _ token: ArraySlice<UInt8>, keys: any AppleKeySource, at now: UnixTime
     ) throws(VerificationFailure) -> VerifiedAppleToken {
         let claims = try verifiedClaims(of: token, keys: keys)
-        do {
+        do throws(TokenRefusal) {
             return VerifiedAppleToken(
                 audience: try check(claims, at: now), claims: claims, requiresNonce: policy.requiresNonce,
                 cryptography: cryptography)
@@ -29,19 +27,27 @@ package struct AppleTokenVerifier: Sendable {
     private func verifiedClaims(
         of token: ArraySlice<UInt8>, keys: any AppleKeySource
     ) throws(VerificationFailure) -> JSON.Object {
-        do {
-            let jws = try CompactJWS(parsing: token, allowing: [.rs256])
-            guard let keyID = jws.header.keyID else { throw VerificationFailure.refused(.keyIDMissing) }
-            let key = try keys.keys(naming: keyID).key(named: keyID)
-            return try jws.verified(by: key, using: cryptography).claims()
-        } catch let error as JOSEError {
-            throw .refused(TokenRefusal(error))
-        } catch let error as KeysUnavailable {
-            throw .keysUnavailable(error)
-        } catch let error as VerificationFailure {
-            throw error
+        let jws = try Self.refusing { () throws(JOSEError) in try CompactJWS(parsing: token, allowing: [.rs256]) }
+        guard let keyID = jws.header.keyID else { throw .refused(.keyIDMissing) }
+        let known: KeySet
+        do throws(KeysUnavailable) {
+            known = try keys.keys(naming: keyID)
         } catch {
-            throw .refused(.malformed)
+            throw .keysUnavailable(error)
+        }
+        return try Self.refusing { () throws(JOSEError) in
+            try jws.verified(by: try known.key(named: keyID), using: cryptography).claims()
+        }
+    }
+
+    /// What JOSE refuses is the token's fault.
+    private static func refusing<Success>(
+        _ work: () throws(JOSEError) -> Success
+    ) throws(VerificationFailure) -> Success {
+        do throws(JOSEError) {
+            return try work()
+        } catch {
+            throw .refused(TokenRefusal(error))
         }
     }
 

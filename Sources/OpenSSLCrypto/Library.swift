@@ -6,6 +6,12 @@ enum Library {
     /// Made ready once a process. When that fails every use of the library is refused.
     static let isReady = openssl_shim_start() == 1
 
+    /// Ends the process when the library did not start, which only an exhausted memory or a broken installation can cause. An
+    /// answer would be wrong in either case: a digest of zeros makes all things equal, and "not valid" would blame the token.
+    static func require() {
+        guard isReady else { fatalError("libcrypto cannot be started") }
+    }
+
     /// SHA-256, fetched once. Kept for the life of the process, so there is nobody to free it.
     nonisolated(unsafe) static let sha256: OpaquePointer? =
         unsafe isReady ? EVP_MD_fetch(nil, "SHA256", nil) : nil

@@ -15,6 +15,7 @@ package struct OpenSSLCryptography: Cryptography {
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: PublicKey,
         algorithm: SignatureAlgorithm
     ) -> Bool {
+        Library.require()
         defer { Library.forgetErrors() }
         guard algorithm == key.algorithm, let key = Self.publicKeys.key(for: key, make: PKey.init)
         else { return false }
@@ -46,16 +47,18 @@ package struct OpenSSLCryptography: Cryptography {
     }
 
     package func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        Library.require()
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, Library.sha256, nil)
         }
-        // Only an exhausted memory can be why; going on with a digest of zeros would make all things equal.
-        guard Library.isReady, isDone == 1 else { fatalError("SHA-256 failed") }
+        // As in `Library.require`: no digest at all is better than one of zeros.
+        guard isDone == 1 else { fatalError("SHA-256 failed") }
         return digest
     }
 
     package func hmacSHA256(_ message: ArraySlice<UInt8>, key: ArraySlice<UInt8>) -> [UInt8] {
+        Library.require()
         var code = [UInt8](repeating: 0, count: 32)
         let result = unsafe key.withUnsafeBufferPointer { key in
             unsafe message.withUnsafeBufferPointer { message in
@@ -63,7 +66,7 @@ package struct OpenSSLCryptography: Cryptography {
                     Library.sha256, key.baseAddress, Int32(key.count), message.baseAddress, message.count, &code, nil)
             }
         }
-        guard Library.isReady, unsafe result != nil else { fatalError("HMAC-SHA-256 failed") }
+        guard unsafe result != nil else { fatalError("HMAC-SHA-256 failed") }
         return code
     }
 

@@ -79,7 +79,6 @@ extension PKey {
     let handle: OpaquePointer
 
     init?(kind: StaticString) {
-
         guard let handle = unsafe EVP_PKEY_CTX_new_from_name(nil, kind.characters, nil) else { return nil }
         unsafe self.handle = handle
     }

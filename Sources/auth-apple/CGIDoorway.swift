@@ -15,13 +15,14 @@ enum CGIDoorway {
 
         let body = cgi.body { Descriptor.read(STDIN_FILENO, count: $0) ?? [] }
         let exchange = service.respond(to: cgi.request(body: body, basePath: service.basePath))
-        output.write(cgi.bytes(of: exchange.response))
+        let isWritten = output.write(cgi.bytes(of: exchange.response))
         Descriptor.printError(exchange.log.json.text)
+        if !isWritten { Report.logLostAnswer(to: exchange.log.requestID) }
         // Before the end of the output is seen: from then on servers kill a program that is still there.
         if service.hasWorkAfterResponse {
             Successor.run(closing: output) { service.afterResponse() }
         }
         output.close()
-        return service.exitStatus
+        return isWritten ? service.exitStatus : ExitStatus.inputOutput
     }
 }

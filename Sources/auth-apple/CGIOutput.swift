@@ -8,12 +8,10 @@ struct CGIOutput {
     init() {
         descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
         Descriptor.toNowhere(STDOUT_FILENO)
-        // A client that went away takes the server's end with it. The answer is lost then, and the log line is not.
-        signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Writes the answer, whole and at once.
-    func write(_ bytes: [UInt8]) {
+    /// Writes the answer, whole and at once. False when the client has gone and taken the server's end with it.
+    func write(_ bytes: [UInt8]) -> Bool {
         Descriptor.write(bytes, to: descriptor)
     }
 

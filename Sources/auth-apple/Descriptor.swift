@@ -87,6 +87,8 @@ struct LineReader {
     let descriptor: Int32
     let limit: Int
     private var buffer: [UInt8] = []
+    /// Where the next line begins. What lies before it goes when more is read, and not with each line.
+    private var start = 0
     private var isAtEnd = false
 
     init(descriptor: Int32, limit: Int) {
@@ -97,25 +99,26 @@ struct LineReader {
     /// The next line without its end; nil after the last. A line past the limit is passed over whole, and one that broke off
     /// by an error is unreadable.
     mutating func next() -> Input? {
-        var scanned = 0
+        var scanned = start
         var isTooLong = false
         while true {
             if let end = buffer[scanned...].firstIndex(of: 0x0A) {
-                let line = Array(buffer[..<end])
-                buffer.removeFirst(end + 1)
-                return isTooLong || line.count > limit ? .tooLong : .bytes(line[...])
+                let line = buffer[start..<end]
+                start = end + 1
+                return isTooLong || line.count > limit ? .tooLong : .bytes(line)
             }
-            scanned = buffer.count
-            if scanned > limit {
+            buffer.removeFirst(start)
+            start = 0
+            if buffer.count > limit {
                 isTooLong = true
                 buffer = []
-                scanned = 0
             }
+            scanned = buffer.count
             if isAtEnd {
                 guard isTooLong || !buffer.isEmpty else { return nil }
-                let line = buffer
+                let line = buffer[...]
                 buffer = []
-                return isTooLong ? .tooLong : .bytes(line[...])
+                return isTooLong ? .tooLong : .bytes(line)
             }
             guard let chunk = Descriptor.read(descriptor, count: 65_536) else {
                 isAtEnd = true

@@ -1,5 +1,3 @@
-internal import AuthFunction
-
 /// The function runtime that started the process and drives it, told by variables that no request can set (a client's headers
 /// arrive as `HTTP_…` or `Http_…`, if at all).
 enum FunctionRuntime {
@@ -10,12 +8,13 @@ enum FunctionRuntime {
     /// None of these: one event on standard input.
     case plain
 
-    init(_ environment: Environment) {
-        let wantsAcknowledgement = environment.foreign("__OW_WAIT_FOR_ACK") != nil
+    /// The one that this process was started by.
+    init() {
+        let wantsAcknowledgement = System.variable("__OW_WAIT_FOR_ACK") != nil
         self =
-            if let authority = environment.foreign("AWS_LAMBDA_RUNTIME_API") {
+            if let authority = System.variable("AWS_LAMBDA_RUNTIME_API") {
                 .lambda(authority: authority)
-            } else if wantsAcknowledgement || environment.foreign("__OW_EXECUTION_ENV") != nil {
+            } else if wantsAcknowledgement || System.variable("__OW_EXECUTION_ENV") != nil {
                 .actionLoop(wantsAcknowledgement: wantsAcknowledgement)
             } else {
                 .plain

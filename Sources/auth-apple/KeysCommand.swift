@@ -110,7 +110,8 @@ enum KeysCommand {
                 "auth-apple: the file that \(variable) names \(refusal.reason); restore it from a copy")
             return ExitStatus.configuration
         } catch {
-            Descriptor.printError("auth-apple: the cryptographic library failed")
+            let reason = (error as? CryptographyError)?.reason ?? "unknown"
+            Descriptor.printError("auth-apple: the cryptographic library failed (\(reason)); nothing was changed")
             return ExitStatus.software
         }
     }

@@ -25,7 +25,7 @@ struct LambdaLoop {
         let loop = LambdaLoop(api: LambdaRuntimeAPI(authority: authority), service: service, deadline: deadline)
         // A version that was deployed with provisioned concurrency takes no traffic before its boxes are ready, so it had
         // better fail now, while the one before still serves. Otherwise requests are coming already: each is answered 500.
-        let provisioned = System.environment().foreign("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
+        let provisioned = System.variable("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
         if provisioned, service.exitStatus != ExitStatus.success {
             loop.attempt { api throws(LambdaRuntimeAPI.Failure) in try api.reportInitialization(.notConfigured) }
             return service.exitStatus

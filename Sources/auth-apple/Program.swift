@@ -17,7 +17,7 @@ struct Program {
         // First, since a web server makes arguments of the query string (RFC 3875 §4.4): a CGI program has none.
         if CGIDoorway.isOpen { return CGIDoorway.serve() }
         switch arguments {
-        case []: return FunctionRuntime(System.environment()).serve()
+        case []: return FunctionRuntime().serve()
         case ["lines"]: return EventLoop.serveLines()
         case ["keys", "new"], ["keys", "new", "ES256"]: return KeysCommand.new()
         case ["keys", "new", "RS256"]: return KeysCommand.new(.rs256)
@@ -62,7 +62,7 @@ struct Program {
           auth-apple keys show       print the public key set
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
-          auth-apple store purge     remove sessions that have expired
+          auth-apple store purge     remove what has expired: sessions, receipts, counts, old audit entries
           auth-apple accounts show|sessions|export ID
                                      an account, its sessions, or all that is held about the person as JSON
           auth-apple accounts disable|enable|delete ID

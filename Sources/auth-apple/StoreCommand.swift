@@ -31,25 +31,30 @@ enum StoreCommand {
         guard let url = reader.store(mode: mode), reader.environment.problems.isEmpty else {
             return Report.configuration(reader.environment.problems)
         }
-        do {
-            guard let answer = try work(try UserStores.open(url)) else {
+        let store: any UserStore
+        do throws(StoreConfigurationError) {
+            store = try UserStores.open(url)
+        } catch {
+            return Report.configuration([
+                ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)
+            ])
+        }
+        do throws(StoreError) {
+            guard let answer = try work(store) else {
                 Descriptor.printError("auth-apple: there is no such account")
                 return ExitStatus.noInput
             }
             Descriptor.print(answer)
             return ExitStatus.success
-        } catch let error as StoreConfigurationError {
-            return Report.configuration([
-                ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)
-            ])
-        } catch StoreError.unavailable(let reason) {
-            Descriptor.printError("auth-apple: the store cannot be reached: \(reason)")
-            return ExitStatus.tryLater
-        } catch StoreError.unusable(let reason) {
-            Descriptor.printError("auth-apple: the store cannot be used: \(reason)")
-            return ExitStatus.configuration
         } catch {
-            return ExitStatus.software
+            switch error {
+            case .unavailable(let reason):
+                Descriptor.printError("auth-apple: the store cannot be reached: \(reason)")
+                return ExitStatus.tryLater
+            case .unusable(let reason):
+                Descriptor.printError("auth-apple: the store cannot be used: \(reason)")
+                return ExitStatus.configuration
+            }
         }
     }
 }

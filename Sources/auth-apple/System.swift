@@ -20,6 +20,12 @@ enum System {
         return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
 
+    /// One variable that is not configuration, such as a runtime's mark; nil when it is unset or empty.
+    static func variable(_ name: String) -> String? {
+        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+        return unsafe String(cString: value)
+    }
+
     /// The environment as configuration.
     static func environment(_ entries: [[UInt8]] = environmentEntries()) -> Environment {
         Environment(entries: entries, readFile: readFile)

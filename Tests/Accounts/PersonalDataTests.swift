@@ -39,6 +39,7 @@ struct PersonalDataTests {
         #expect(sessions.map { $0["id"]?.string } == [second, first].map(\.sessionID.description))
         #expect(sessions.last?["device_info"] == device)
         #expect(sessions.last?["client_id"] == "com.finnova.app")
+        #expect(sessions.map { $0["user_agent"]?.string } == [SignInBench.userAgent, SignInBench.userAgent])
         #expect(sessions.first?["last_used_at"]?.string == "at \(later.milliseconds)")
         let audit = try #require(json["audit"]?.array)
         #expect(

@@ -218,7 +218,7 @@ struct SessionsTests {
 
     @Test func `A store that is down is an outage, for every use`() throws {
         let down = StoreError.unavailable(reason: "down")
-        let sessions = TestService(users: BrokenUsers(error: down)).sessions
+        let sessions = TestService(users: FailingUsers(error: down)).sessions
         let token = try TestService(users: bench.users).open("1", at: now).token.text
         #expect(throws: SessionFailure.store(down)) { try sessions.refresh(token, origin: origin, at: now) }
         #expect(throws: SessionFailure.store(down)) {
@@ -230,22 +230,4 @@ struct SessionsTests {
 extension String {
     /// A token of the right length, whatever it was made of.
     fileprivate var padding86: String { String((prefix(22) + String(repeating: "A", count: 86)).prefix(86)) }
-}
-
-/// A store that fails as it is told to.
-struct BrokenUsers: UserRepository {
-    let error: StoreError
-
-    func signIn(
-        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
-    ) throws(StoreError) -> SignInOutcome { throw error }
-    func account(_ id: UUIDv7) throws(StoreError) -> Account? { throw error }
-    func session(_ id: UUIDv7) throws(StoreError) -> (Session, Account)? { throw error }
-    func change(session id: UUIDv7, _ decide: (Session, Account) -> SessionChange) throws(StoreError) { throw error }
-    func sessions(of accountID: UUIDv7, at time: UnixTime) throws(StoreError) -> [Session] { throw error }
-    func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError) { throw error }
-    func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] { throw error }
-    func endSessions(
-        of accountID: UUIDv7, except kept: UUIDv7?, audit: (Session) -> AuditEntry
-    ) throws(StoreError) -> Int { throw error }
 }

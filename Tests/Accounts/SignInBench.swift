@@ -10,6 +10,7 @@ final class SignInBench {
     static let nextKey = TokenForge.newKey("SIGNING002", for: .es256)
     static let issuer = "https://api.finnova.example"
     static let audience = "finnova-api"
+    static let userAgent = "Finnova/1.4"
     static let origin = AuditEntry.Origin(requestID: "request-1", sourceAddress: "192.0.2.7")
 
     let users = RecordingUsers()
@@ -74,7 +75,7 @@ final class SignInBench {
         try useCase(
             SignIn.Request(
                 identityToken: Array(token.utf8)[...], nonce: nonce, deviceInfo: try DeviceInfo(device),
-                fullName: name, email: email, idempotencyKey: idempotencyKey),
+                fullName: name, email: email, idempotencyKey: idempotencyKey, userAgent: Self.userAgent),
             origin: Self.origin, at: now)
     }
 

@@ -174,22 +174,3 @@ struct Answer {
     var sessionID: String { json["session"]?["id"]?.string ?? "" }
     var accountID: UUIDv7? { json["user"]?["id"]?.string.flatMap { UUIDv7($0) } }
 }
-
-/// A store that fails as it is told to.
-struct FailingUsers: UserRepository, AttemptCounter {
-    let error: StoreError
-
-    func signIn(
-        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
-    ) throws(StoreError) -> SignInOutcome { throw error }
-    func account(_ id: UUIDv7) throws(StoreError) -> Account? { throw error }
-    func session(_ id: UUIDv7) throws(StoreError) -> (Session, Account)? { throw error }
-    func change(session id: UUIDv7, _ decide: (Session, Account) -> SessionChange) throws(StoreError) { throw error }
-    func sessions(of accountID: UUIDv7, at time: UnixTime) throws(StoreError) -> [Session] { throw error }
-    func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError) { throw error }
-    func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] { throw error }
-    func endSessions(
-        of accountID: UUIDv7, except kept: UUIDv7?, audit: (Session) -> AuditEntry
-    ) throws(StoreError) -> Int { throw error }
-    func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 { throw error }
-}

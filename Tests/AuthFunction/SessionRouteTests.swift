@@ -119,7 +119,7 @@ struct SessionRouteTests {
         #expect(answer.status == 200)
         let list = try #require(answer.json["sessions"]?.array)
         #expect(list.count == 2)
-        let names = ["id", "current", "device", "created_at", "last_used_at", "expires_at"]
+        let names = ["id", "current", "device", "user_agent", "created_at", "last_used_at", "expires_at"]
         for entry in list { #expect(entry.object?.members.map(\.name) == names) }
         #expect(list.map { $0["id"]?.string } == [current.sessionID, old.sessionID])
         #expect(list.map { $0["current"] } == [.bool(true), .bool(false)])
@@ -136,6 +136,19 @@ struct SessionRouteTests {
         let export = try #require(try PersonalData(of: id, in: doorway.users)).json { _ in "" }
         #expect(export["sessions"]?.array?.last?["device_info"] == device)
         #expect(export.text.contains("canary"))
+    }
+
+    @Test(arguments: [
+        (nil, nil), ("", nil), ("Finnova/1.4 (iPhone; iOS 26.1)", "Finnova/1.4 (iPhone; iOS 26.1)"),
+        (" Finnova\u{202E}\t/1.4\u{1B}[2J ", "Finnova /1.4[2J"),
+        (String(repeating: "é", count: 300), String(repeating: "é", count: 256)),
+    ])
+    func `GET /auth/sessions: what the client called itself, cleaned and cut`(_ sent: String?, _ shown: String?) throws
+    {
+        let signIn = try doorway.signIn(
+            headers: ["content-type": "application/json", "User-Agent": .string(orNull: sent)])
+        let answer = try doorway.send("GET", "/auth/sessions", accessToken: signIn.accessToken)
+        #expect(answer.json["sessions"]?.array?.map { $0["user_agent"] } == [.string(orNull: shown)])
     }
 
     @Test func `DELETE /auth/sessions/{id}: 204 for one's own, 404 for another's, for none, and for what is no id`()

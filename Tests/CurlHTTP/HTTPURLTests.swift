@@ -47,6 +47,21 @@ import Testing
         #expect(throws: HTTPError.self) { try HTTPURL(text) }
     }
 
+    @Test(arguments: ["127.0.0.1:9001", "169.254.100.1:9001", "[fd00::1]:80", "runtime"])
+    func aRuntimeIsAskedAtItsOwnAddressAndNowhereElse(authority: String) throws {
+        let url = "http://\(authority)/2018-06-01/runtime/invocation/next"
+        #expect(try HTTPURL(url, allowing: .runtime(authority: authority)).text == url)
+        for other in [
+            "https://\(authority)/", "file://\(authority)/", "http://\(authority)0/", "http://x.\(authority)/",
+            "http://user@\(authority)/", "http://localhost/", "http://10.0.0.1:9001/", "http:///",
+        ] {
+            #expect(throws: HTTPError.self, "\(other)") {
+                try HTTPURL(other, allowing: .runtime(authority: authority))
+            }
+        }
+        #expect(throws: HTTPError.self) { try HTTPURL(url) }
+    }
+
     @Test func theErrorDoesNotRepeatTheAddress() {
         let error = #expect(throws: HTTPError.self) { try HTTPURL("https://user:hunter2@x.example/?code=hunter2") }
         #expect(error.map { !$0.words.contains("hunter2") } == true)

@@ -9,7 +9,7 @@ import Testing
         let site = try FunctionSite()
         var comparison = GoldenComparison()
         let events = try GoldenEvent.all()
-        #expect(events.count > 30)
+        #expect(events.count > 40)
         for golden in events {
             let ran = try site.run(input: golden.filled(in: site.environment))
             #expect(ran.status == 0, "\(golden)")

@@ -29,57 +29,15 @@ import Testing
         }
     }
 
-    /// Runs the program so many times at once, each with its own event.
-    static func atOnce(_ count: Int, _ site: FunctionSite, event: (Int) throws -> Data) throws -> [FunctionSite.Answer]
-    {
-        let events = try (0..<count).map(event)
-        let answers = Answers(count: count)
-        DispatchQueue.concurrentPerform(iterations: count) { index in
-            answers.set(index, Result { try site.send(events[index]) })
-        }
-        return try answers.all()
-    }
-
-    private final class Answers: @unchecked Sendable {
-        private let lock = NSLock()
-        private var results: [Result<FunctionSite.Answer, any Error>?]
-
-        init(count: Int) { results = Array(repeating: nil, count: count) }
-
-        func set(_ index: Int, _ result: Result<FunctionSite.Answer, any Error>) {
-            lock.withLock { results[index] = result }
-        }
-
-        func all() throws -> [FunctionSite.Answer] { try results.map { try #require($0).get() } }
-    }
-
     #if SQLite
     @Test func ofSixtyFourFirstLoginsAtOnceOneMakesTheAccount() throws {
         let site = try FunctionSite()
         let token = try site.token("--subject", "001.race.1")
-        let event = try site.event(token: token)
-        // All at once, and not as many as there are threads here.
-        let script = #"seq 64 | xargs -P 64 -I{} sh -c 'auth-apple <"$1" >"$2/answer.{}" 2>"$2/log.{}"' sh "$1" "$2""#
-        try event.write(to: site.folder.appending(path: "event"))
-        let ran = try Ran(
-            "/bin/sh", "-c", script, "sh", site.folder.appending(path: "event").path(), site.folder.path(),
-            environment: site.environment)
-        #expect(ran.status == 0)
-        var statuses: [Int: Int] = [:]
-        var accounts: Set<String> = []
-        var sessions: Set<String> = []
-        for index in 1...64 {
-            let data = try Data(contentsOf: site.folder.appending(path: "answer.\(index)"))
-            let json = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
-            let body = try #require(
-                JSONSerialization.jsonObject(with: Data((json["body"] as? String ?? "").utf8)) as? [String: Any])
-            statuses[json["statusCode"] as? Int ?? 0, default: 0] += 1
-            accounts.insert((body["user"] as? [String: Any])?["id"] as? String ?? "none")
-            sessions.insert((body["session"] as? [String: Any])?["id"] as? String ?? "none")
-        }
-        #expect(statuses == [201: 1, 200: 63])
-        #expect(accounts.count == 1 && !accounts.contains("none"))
-        #expect(sessions.count == 64)
+        let answers = try site.atOnce(Array(repeating: site.event(token: token), count: 64))
+        #expect(answers.count { $0.status == 201 } == 1)
+        #expect(answers.count { $0.status == 200 } == 63)
+        #expect(Set(answers.map(\.accountID)).count == 1 && !answers[0].accountID.isEmpty)
+        #expect(Set(answers.map(\.sessionID)).count == 64)
     }
 
     /// What a login leaves behind, on disk and in the log, after every kind of outcome.
@@ -181,7 +139,7 @@ import Testing
             let bad = try (0..<8).map { _ in
                 try site.event(token: site.token("--subject", "001.kids.1", "--bad", "unknown-kid"))
             }
-            let answers = try Self.atOnce(200, site) { bad[$0 % 8] }
+            let answers = try site.atOnce((0..<200).map { bad[$0 % 8] })
             #expect(answers.allSatisfy { $0.status == 401 })
             #expect(try fetches() == 2)
             #expect(try site.send(good).status != 503)

@@ -71,6 +71,25 @@ package final class FunctionSite: @unchecked Sendable {
         try Answer(run(input: event))
     }
 
+    /// Sends each event by a process of its own, all at once: not as many as there are threads here. The answers are in the
+    /// order of the events.
+    package func atOnce(_ events: [Data]) throws -> [Answer] {
+        let place = folder.appending(path: "at-once-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let file = { (name: String, index: Int) in place.appending(path: "\(name).\(index)") }
+        for (index, event) in events.enumerated() { try event.write(to: file("event", index)) }
+        let script = """
+            seq 0 $(($2 - 1)) | xargs -P "$2" -I{} sh -c \
+            'auth-apple <"$1/event.{}" >"$1/answer.{}" 2>"$1/log.{}"' sh "$1"
+            """
+        let ran = try Ran("/bin/sh", "-c", script, "sh", place.path(), "\(events.count)", environment: environment)
+        guard ran.status == 0 else { throw CocoaError(.fileReadUnknown) }
+        return try events.indices.map { index in
+            try Answer(
+                output: Data(contentsOf: file("answer", index)), errors: Data(contentsOf: file("log", index)))
+        }
+    }
+
     /// A response, and what came with it.
     package struct Answer {
         package let status: Int
@@ -96,5 +115,10 @@ package final class FunctionSite: @unchecked Sendable {
                 try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any] ?? [:]
             }
         }
+
+        package var accessToken: String { body["access_token"] as? String ?? "" }
+        package var refreshToken: String { body["refresh_token"] as? String ?? "" }
+        package var sessionID: String { (body["session"] as? [String: Any])?["id"] as? String ?? "" }
+        package var accountID: String { (body["user"] as? [String: Any])?["id"] as? String ?? "" }
     }
 }

@@ -14,6 +14,11 @@ import UserStores
             #expect(refusal.contains("unavailable"), "\(refusal)")
             #expect(try store.check().contains("1 accounts, 1 sessions"))
             #expect(try StoreProbe("sqlite:\(path)", "canary-subject").signedIn().isNew)
+            // An attempt that could not be counted must not pass for the first one.
+            let uncounted = try StoreProbe(
+                "sqlite:\(path)", command: ["count", "sign-in", "1760000000", "1", "--file-size", "32768"]
+            ).refusal()
+            #expect(uncounted.contains("unavailable"), "\(uncounted)")
         }
     }
 

@@ -236,6 +236,31 @@ import Testing
         }
     }
 
+    /// Regression: its modes were looked at once it was open, when SQLite had taken in a log that lay beside it.
+    @Test(arguments: [0o606, 0o660]) func aFileThatOthersMayUseIsNotEvenOpened(fileMode: Int) throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let files = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: path + $0)) }
+            #expect(files.allSatisfy { !$0.isEmpty }, "the last commits are in the log")
+            try withFolder { folder in
+                // As a crash leaves them: the next to open the file would copy the log into it.
+                let copy = "\(folder)/accounts.db"
+                for (suffix, bytes) in zip(["", "-wal"], files) {
+                    _ = FileManager.default.createFile(
+                        atPath: copy + suffix, contents: bytes, attributes: [.posixPermissions: fileMode])
+                }
+                try expectUnusable(copy, saying: "chmod 600")
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                        "accounts.db", "accounts.db-wal",
+                    ])
+                for (suffix, bytes) in zip(["", "-wal"], files) {
+                    #expect(try Data(contentsOf: URL(fileURLWithPath: copy + suffix)) == bytes)
+                }
+            }
+        }
+    }
+
     @Test func anEmptyFileBecomesADatabase() throws {
         try withDatabase { path, store throws in
             _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])

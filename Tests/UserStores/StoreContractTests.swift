@@ -134,6 +134,16 @@ import UserStores
         }
     }
 
+    @Test(arguments: StoreUnderTest.all, [nil, "", "Finnova/1.4 (iPhone; 𝔘) '; --"])
+    func theUserAgentIsKeptAsItCame(_ subject: StoreUnderTest, userAgent: String?) throws {
+        try subject.withStore { store in
+            let made = try store.signIn(person("1")) { login(of: $0, userAgent: userAgent) }
+            #expect(try store.session(made.session.id)?.0 == made.session)
+            #expect(try store.session(made.session.id)?.0.userAgent == userAgent)
+            #expect(try store.sessions(of: made.account.id, at: noon).map(\.userAgent) == [userAgent])
+        }
+    }
+
     /// A duplicate id means that the generator of random numbers is broken. No session is taken over then, and no account
     /// is left without its session.
     @Test(arguments: StoreUnderTest.all)

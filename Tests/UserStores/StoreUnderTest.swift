@@ -54,10 +54,14 @@ func person(_ subject: String, _ profile: Profile = Profile(), at time: UnixTime
         updatedAt: time)
 }
 
-func login(of account: Account, on device: JSON = .object([:]), at time: UnixTime = noon, days: Int64 = 30) -> Session {
+func login(
+    of account: Account, on device: JSON = .object([:]), userAgent: String? = nil, at time: UnixTime = noon,
+    days: Int64 = 30
+) -> Session {
     Session(
         id: UUIDv7(at: time, random: randomBytes(10)), accountID: account.id, clientID: "com.example.app",
-        deviceInfo: DeviceInfo(stored: device), createdAt: time, endsAt: time.adding(seconds: 365 * 86400),
+        deviceInfo: DeviceInfo(stored: device), userAgent: userAgent, createdAt: time,
+        endsAt: time.adding(seconds: 365 * 86400),
         refresh: RefreshState(
             salt: randomBytes(32), digest: randomBytes(32), expiresAt: time.adding(seconds: days * 86400)),
         lastUsedAt: time)

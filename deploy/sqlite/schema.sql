@@ -15,6 +15,7 @@ CREATE TABLE sessions (
     account_id BLOB NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     client_id TEXT NOT NULL,
     device_info TEXT NOT NULL,
+    user_agent TEXT,
     salt BLOB NOT NULL,
     refresh_digest BLOB NOT NULL,
     refresh_expires_at INTEGER NOT NULL,

@@ -33,8 +33,8 @@ package struct Event {
                 case .loadBalancer: try LoadBalancerEvent.request(from: json)
                 case .openWhisk: try OpenWhiskEvent.request(from: json)
                 }
-            // The gateways say of the root that it is empty; whoever writes a plain event says what is meant.
-            if request.path.isEmpty, origin != .plain { request.path = "/" }
+            // The gateways say of the root that it is empty.
+            if request.path.isEmpty { request.path = "/" }
             request.path = EventPath.resolve(request.path, stage: Self.stage(of: json, in: origin), basePath: basePath)
             request.context.requestID = request.context.requestID ?? requestID
             self.request = .success(request)

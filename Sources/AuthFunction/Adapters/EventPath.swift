@@ -2,7 +2,6 @@
 enum EventPath {
     /// The base path is stripped before and after the stage, since it may have been meant with or without it.
     static func resolve(_ path: String, stage: String?, basePath: String) -> String {
-        let path = path.isEmpty ? "/" : path
         let rest = BasePath.strip(basePath, from: path)
         guard rest.utf8.count == path.utf8.count, let stage else { return rest }
         return BasePath.strip(basePath, from: BasePath.strip("/" + stage, from: path))

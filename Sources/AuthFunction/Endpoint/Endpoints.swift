@@ -32,14 +32,17 @@ package struct Endpoints {
         case .signIn:
             try limiter.count(.signIn, at: now) { address.flatMap { IPAddress($0)?.network } ?? [] }
             return try signIn(request, origin: origin, at: now, log: &log)
+        case .refresh: return try refresh(request, origin: origin, at: now, log: &log)
+        case .logOut: return try logOut(request, origin: origin, at: now)
+        case .account: return try account(request, at: now, log: &log)
+        case .sessions: return try manageSessions(request, origin: origin, at: now)
+        case .session(let id): return try endSession(id, request, origin: origin, at: now)
         case .keySet:
             return Response(
                 status: 200, json: publicKeys.json, type: "application/jwk-set+json",
                 headers: ["cache-control": "public, max-age=\(SigningKeySet.publicMaxAgeSeconds)"])
         case .health:
             return Response(status: 200, json: ["status": "ok"], headers: ["cache-control": "no-store"])
-        case .refresh, .logOut, .account, .sessions, .session:
-            return try manageSession(request, route, origin: origin, at: now, log: &log)
         }
     }
 
@@ -47,7 +50,8 @@ package struct Endpoints {
         _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine
     ) throws(Failure) -> Response {
         let input = try SignInEndpoint.request(
-            from: try request.jsonBody(), idempotencyKey: request.headers["idempotency-key"])
+            from: try request.jsonBody(), idempotencyKey: request.headers["idempotency-key"],
+            userAgent: request.userAgent)
         let signedIn: SignedIn
         do throws(SignInFailure) {
             signedIn = try signIn(input, origin: origin, at: now)
@@ -58,61 +62,85 @@ package struct Endpoints {
         log.setSubject(signedIn.account, using: cryptography)
         return SignInEndpoint.response(to: signedIn)
     }
-
-    private func manageSession(
-        _ request: Request, _ route: Route, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine
-    ) throws(Failure) -> Response {
-        let accessToken = SessionEndpoint.bearerToken(of: request)
-        do {
-            switch (route, request.method) {
-            case (.refresh, _):
-                let token = try SessionEndpoint.refreshToken(from: try request.jsonBody())
-                try limiter.count(.refresh, at: now) { () throws(Failure) in try session(of: token) }
-                let signedIn = try sessions.refresh(token, origin: origin, at: now)
-                log.setSubject(signedIn.account, using: cryptography)
-                return SignInEndpoint.response(to: signedIn)
-            case (.logOut, _):
-                if request.body.isEmpty {
-                    try sessions.logOut(accessToken: accessToken, origin: origin, at: now)
-                } else {
-                    let token = try SessionEndpoint.refreshToken(from: try request.jsonBody())
-                    try sessions.logOut(refreshToken: token, origin: origin, at: now)
-                }
-                return SessionEndpoint.noContent
-            case (.sessions, "DELETE"):
-                try sessions.endOthers(accessToken: accessToken, origin: origin, at: now)
-                return SessionEndpoint.noContent
-            case (.sessions, _):
-                let (list, current) = try sessions.list(accessToken: accessToken, at: now)
-                return SessionEndpoint.list(list, current: current)
-            case (.session(let id), _):
-                // Whose token it is comes first: a stranger learns nothing, not even what an id looks like.
-                guard let id else {
-                    _ = try sessions.current(accessToken: accessToken, at: now)
-                    throw Failure.notFound
-                }
-                try sessions.end(id, accessToken: accessToken, origin: origin, at: now)
-                return SessionEndpoint.noContent
-            default:
-                let (account, session) = try sessions.current(accessToken: accessToken, at: now)
-                log.setSubject(account, using: cryptography)
-                return SessionEndpoint.account(account, session: session)
-            }
-        } catch let failure as Failure {
-            throw failure
-        } catch let failure as SessionFailure {
-            throw Failure(failure)
-        } catch {
-            throw .cryptography(reason: "unexpected")
-        }
-    }
 }
 
+/// The routes of a session that is there already.
 extension Endpoints {
-    /// The session that a refresh token of ours belongs to. Ids are no secrets, so they alone do not count.
-    private func session(of token: String) throws(Failure) -> [UInt8]? {
+    private func refresh(
+        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine
+    ) throws(Failure) -> Response {
+        let token = try SessionEndpoint.refreshToken(from: try request.jsonBody())
+        // Ids are no secrets, so only a token that we made counts.
+        try limiter.count(.refresh, at: now) { () throws(Failure) in
+            try asFailure { () throws(SessionFailure) in try sessions.session(named: token)?.bytes }
+        }
+        let signedIn = try asFailure { () throws(SessionFailure) in
+            try sessions.refresh(token, origin: origin, at: now)
+        }
+        log.setSubject(signedIn.account, using: cryptography)
+        return SignInEndpoint.response(to: signedIn)
+    }
+
+    private func logOut(
+        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime
+    ) throws(Failure) -> Response {
+        if request.body.isEmpty {
+            let accessToken = SessionEndpoint.bearerToken(of: request)
+            try asFailure { () throws(SessionFailure) in
+                try sessions.logOut(accessToken: accessToken, origin: origin, at: now)
+            }
+        } else {
+            let token = try SessionEndpoint.refreshToken(from: try request.jsonBody())
+            try asFailure { () throws(SessionFailure) in
+                try sessions.logOut(refreshToken: token, origin: origin, at: now)
+            }
+        }
+        return SessionEndpoint.noContent
+    }
+
+    private func account(_ request: Request, at now: UnixTime, log: inout LogLine) throws(Failure) -> Response {
+        let (account, session) = try current(request, at: now)
+        log.setSubject(account, using: cryptography)
+        return SessionEndpoint.account(account, session: session)
+    }
+
+    private func manageSessions(
+        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime
+    ) throws(Failure) -> Response {
+        let accessToken = SessionEndpoint.bearerToken(of: request)
+        return try asFailure { () throws(SessionFailure) in
+            if request.method == "DELETE" {
+                try sessions.endOthers(accessToken: accessToken, origin: origin, at: now)
+                return SessionEndpoint.noContent
+            }
+            let (list, current) = try sessions.list(accessToken: accessToken, at: now)
+            return SessionEndpoint.list(list, current: current)
+        }
+    }
+
+    /// Whose token it is comes first: a stranger learns nothing, not even what an id looks like.
+    private func endSession(
+        _ id: UUIDv7?, _ request: Request, origin: AuditEntry.Origin, at now: UnixTime
+    ) throws(Failure) -> Response {
+        guard let id else {
+            _ = try current(request, at: now)
+            throw .notFound
+        }
+        let accessToken = SessionEndpoint.bearerToken(of: request)
+        try asFailure { () throws(SessionFailure) in
+            try sessions.end(id, accessToken: accessToken, origin: origin, at: now)
+        }
+        return SessionEndpoint.noContent
+    }
+
+    private func current(_ request: Request, at now: UnixTime) throws(Failure) -> (Account, Session) {
+        let accessToken = SessionEndpoint.bearerToken(of: request)
+        return try asFailure { () throws(SessionFailure) in try sessions.current(accessToken: accessToken, at: now) }
+    }
+
+    private func asFailure<Success>(_ work: () throws(SessionFailure) -> Success) throws(Failure) -> Success {
         do throws(SessionFailure) {
-            return try sessions.session(named: token)?.bytes
+            return try work()
         } catch {
             throw Failure(error)
         }

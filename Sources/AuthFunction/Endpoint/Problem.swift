@@ -90,7 +90,7 @@ struct Problem {
     }
 
     /// The reason phrases of RFC 9110 §15.
-    package static func title(_ status: Int) -> String {
+    static func title(_ status: Int) -> String {
         switch status {
         case 200: "OK"
         case 201: "Created"

@@ -23,6 +23,9 @@ package struct Request: Sendable {
 
     package var isHead: Bool { method.utf8.elementsEqual("HEAD".utf8) }
 
+    /// What the client calls itself (RFC 9110 §10.1.5): text, and never believed. Not every runtime says it beside the headers.
+    var userAgent: String? { context.userAgent ?? headers["user-agent"] }
+
     /// What the runtime itself says of the request; never read from a header that a client can set.
     package struct Context: Sendable {
         /// The runtime's own name for the request.

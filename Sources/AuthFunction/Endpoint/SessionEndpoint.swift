@@ -33,7 +33,8 @@ enum SessionEndpoint {
         let entries = sessions.map { session -> JSON in
             [
                 "id": .string(session.id.description), "current": .bool(session.id == current),
-                "device": device(session.deviceInfo), "created_at": .string(session.createdAt.rfc3339),
+                "device": device(session.deviceInfo), "user_agent": .string(orNull: session.userAgent),
+                "created_at": .string(session.createdAt.rfc3339),
                 "last_used_at": .string(session.lastUsedAt.rfc3339),
                 "expires_at": .string(session.expiresAt.rfc3339),
             ]

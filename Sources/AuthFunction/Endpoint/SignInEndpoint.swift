@@ -5,7 +5,9 @@ internal import JOSE
 /// `POST /auth/apple`: body → use case → response. What a sign-in answers, a refresh answers too.
 enum SignInEndpoint {
     /// Reads the body. Every field that is wrong is named, all of them at once.
-    static func request(from body: JSON.Object, idempotencyKey: String?) throws(Failure) -> SignIn.Request {
+    static func request(
+        from body: JSON.Object, idempotencyKey: String?, userAgent: String?
+    ) throws(Failure) -> SignIn.Request {
         var errors: [Failure.FieldError] = []
 
         /// A member under either of its spellings: apps encode in camelCase or in snake_case. Null is absent.
@@ -54,7 +56,7 @@ enum SignInEndpoint {
         guard errors.isEmpty, let deviceInfo else { throw .invalidRequest(errors, concernsToken: concernsToken) }
         return SignIn.Request(
             identityToken: token[...], nonce: nonce, deviceInfo: deviceInfo, fullName: name, email: email,
-            idempotencyKey: key)
+            idempotencyKey: key, userAgent: userAgent.flatMap { Text.cleaned($0, maximumScalars: 256) })
     }
 
     /// Whole or not at all: an address that was cut is another one's.

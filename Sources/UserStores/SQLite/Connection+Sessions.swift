@@ -9,8 +9,8 @@ extension Connection {
         try execute(
             """
             INSERT INTO sessions (id, account_id, client_id, device_info, salt, refresh_digest, refresh_expires_at,
-            previous_digest, previous_rotated_at, previous_key_id, created_at, last_used_at, ends_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            previous_digest, previous_rotated_at, previous_key_id, created_at, last_used_at, ends_at, user_agent)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
             """,
             [
                 .blob(session.id.bytes), .blob(session.accountID.bytes), .text(session.clientID),
@@ -18,7 +18,7 @@ extension Connection {
                 .integer(refresh.expiresAt.milliseconds), .blob(refresh.previous?.digest),
                 .integer(refresh.previous?.rotatedAt.milliseconds), .text(refresh.previous?.keyID),
                 .integer(session.createdAt.milliseconds), .integer(session.lastUsedAt.milliseconds),
-                .integer(session.endsAt.milliseconds),
+                .integer(session.endsAt.milliseconds), .text(session.userAgent),
             ])
     }
 
@@ -47,12 +47,12 @@ extension Connection {
             """
             SELECT s.id, s.account_id, s.client_id, s.device_info, s.salt, s.refresh_digest, s.refresh_expires_at,
             s.previous_digest, s.previous_rotated_at, s.previous_key_id, s.created_at, s.last_used_at, s.ends_at,
-            a.id, a.apple_sub, a.full_name, a.email, a.email_verified, a.is_private_email, a.contact_email,
+            s.user_agent, a.id, a.apple_sub, a.full_name, a.email, a.email_verified, a.is_private_email, a.contact_email,
             a.created_at, a.updated_at, a.disabled_at
             FROM sessions AS s JOIN accounts AS a ON a.id = s.account_id WHERE s.id = ?1
             """)
         try row.bind([.blob(id.bytes)])
-        return try row.step() ? (try row.session(), try row.account(from: 13)) : nil
+        return try row.step() ? (try row.session(), try row.account(from: 14)) : nil
     }
 
     /// The sessions of an account that end after `time`, or all of them; the youngest first.
@@ -60,7 +60,7 @@ extension Connection {
         var row = try prepare(
             """
             SELECT id, account_id, client_id, device_info, salt, refresh_digest, refresh_expires_at, previous_digest,
-            previous_rotated_at, previous_key_id, created_at, last_used_at, ends_at FROM sessions
+            previous_rotated_at, previous_key_id, created_at, last_used_at, ends_at, user_agent FROM sessions
             WHERE account_id = ?1 AND (?2 IS NULL OR expires_at > ?2) ORDER BY created_at DESC, id DESC
             """)
         try row.bind([.blob(account.bytes), .integer(time?.milliseconds)])
@@ -71,7 +71,7 @@ extension Connection {
 }
 
 extension Statement {
-    /// The session in the first thirteen columns, in the order of the table.
+    /// The session in the first fourteen columns, in the order of the table.
     fileprivate func session() throws(SQLiteFailure) -> Session {
         // What was 4 KiB when it came may be longer as we write it: \b becomes \u0008.
         guard let id = self.id(0), let accountID = self.id(1), let clientID = try text(2), let device = try text(3),
@@ -85,7 +85,7 @@ extension Statement {
         }
         return Session(
             id: id, accountID: accountID, clientID: clientID, deviceInfo: DeviceInfo(stored: deviceInfo),
-            createdAt: createdAt, endsAt: endsAt, refresh: refresh, lastUsedAt: lastUsedAt)
+            userAgent: try text(13), createdAt: createdAt, endsAt: endsAt, refresh: refresh, lastUsedAt: lastUsedAt)
     }
 }
 #endif

@@ -96,32 +96,34 @@ internal import SQLiteShim
                 handle, UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self), nil, nil, nil))
     }
 
-    /// The integer in the first column of the first row.
+    /// The integer in the first column of the first row. The statement is run to its end: what it changes is committed by
+    /// its last step and not by the first, and only there is it seen to fail.
     func integer(_ sql: StaticString, _ values: [SQLValue] = []) throws(SQLiteFailure) -> Int64? {
         var statement = try prepare(sql)
         try statement.bind(values)
-        return try statement.step() ? statement.integer(0) : nil
+        guard try statement.step() else { return nil }
+        let integer = statement.integer(0)
+        while try statement.step() {}
+        return integer
     }
 
-    /// The text in the first column of the first row.
+    /// The text in the first column of the first row, of a statement that is run to its end.
     func text(_ sql: StaticString) throws(SQLiteFailure) -> String? {
         var statement = try prepare(sql)
-        return try statement.step() ? try statement.text(0) : nil
+        guard try statement.step() else { return nil }
+        let text = try statement.text(0)
+        while try statement.step() {}
+        return text
     }
 
     /// Runs `body` with commits that are whole and in order, but may be lost with the power
-    /// (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL). Never inside a transaction.
+    /// (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL). Never inside a transaction. After a failure the
+    /// connection is not to be used again: it may still be one that does not sync.
     func withoutSync<Result>(
         _ body: (borrowing Connection) throws(SQLiteFailure) -> Result
     ) throws(SQLiteFailure) -> Result {
         try execute("PRAGMA synchronous = NORMAL")
-        let result: Result
-        do throws(SQLiteFailure) {
-            result = try body(self)
-        } catch {
-            try? execute("PRAGMA synchronous = FULL")
-            throw error
-        }
+        let result = try body(self)
         try execute("PRAGMA synchronous = FULL")
         return result
     }

@@ -12,6 +12,8 @@ struct DatabaseFile {
         Self.folder(of: path)
     }
 
+    var exists: Bool { Self.mode(of: path) != nil }
+
     /// Creates an empty file, 0600 under every umask, and the folders that are missing, 0700. Another process may have been
     /// faster, which is no failure.
     func create() throws(SQLiteFailure) {
@@ -68,7 +70,9 @@ struct DatabaseFile {
         for name in [path, path + "-wal", path + "-shm"] {
             var status = stat()
             guard unsafe stat(name, &status) == 0 else { continue }
-            guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable("\(name) is no file: choose another path") }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw .unavailable("\(name) is no file: choose another path")
+            }
             // The operator may be root while the function is another user.
             guard status.st_uid == geteuid() || geteuid() == 0 else {
                 throw .unusable("\(name) belongs to another user: run this as its owner, or choose another path")

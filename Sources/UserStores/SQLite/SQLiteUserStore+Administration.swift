@@ -69,11 +69,11 @@ extension SQLiteUserStore {
 
     package func check() throws(StoreError) -> String {
         do throws(SQLiteFailure) {
+            if file.exists { try file.checkProtection() }
             guard let connection = try Connection.open(file.path, patience: patience) else {
                 try file.checkThatItCanBeCreated()
                 return "SQLite \(file.path): does not exist yet, the first sign-in creates it"
             }
-            try file.checkProtection()
             // The lock that a sign-in needs is taken and given back: whether one may write is not known before.
             let version = try connection.transaction { connection throws(SQLiteFailure) in
                 try connection.schemaVersion()

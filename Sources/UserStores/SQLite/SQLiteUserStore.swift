@@ -23,7 +23,7 @@ package final class SQLiteUserStore: UserStore {
         self.patience = Patience(patience)
     }
 
-    /// Runs `body` on the open database.
+    /// Runs `body` on the open database. After a failure it is opened anew: nobody has to know what a connection is left in.
     func perform<Result>(
         _ body: (borrowing Connection) throws(SQLiteFailure) -> Result
     ) throws(StoreError) -> Result {
@@ -34,6 +34,7 @@ package final class SQLiteUserStore: UserStore {
             case nil: throw .unavailable("the database is not open")
             }
         } catch {
+            connection = nil
             throw error.error(for: file.path)
         }
     }
@@ -60,10 +61,9 @@ package final class SQLiteUserStore: UserStore {
     }
 
     func openedOrCreated() throws(SQLiteFailure) -> Connection {
-        if let existing = try Connection.open(file.path, patience: patience) {
-            try file.checkProtection()
-            return existing
-        }
+        // Before SQLite looks at anything: opening takes in a log that lies beside the file, whoever put it there.
+        if file.exists { try file.checkProtection() }
+        if let existing = try Connection.open(file.path, patience: patience) { return existing }
         try file.create()
         guard let created = try Connection.open(file.path, patience: patience) else {
             throw .unavailable("the file cannot be created: does its name lead elsewhere?")

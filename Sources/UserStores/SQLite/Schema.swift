@@ -37,6 +37,7 @@ enum Schema {
             account_id BLOB NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
             client_id TEXT NOT NULL,
             device_info TEXT NOT NULL,
+            user_agent TEXT,
             salt BLOB NOT NULL,
             refresh_digest BLOB NOT NULL,
             refresh_expires_at INTEGER NOT NULL,

@@ -89,5 +89,21 @@ import Testing
                 site, ["REQUEST_METHOD": "GET", "PATH_INFO": "/health", "PATH": "/bin:/usr/bin"]))
         #expect(String(decoding: ran.errors, as: UTF8.self).contains(#""route":"GET /health""#))
     }
+
+    /// An answer that nobody got: the log says which, and the status says that something failed.
+    @Test func anAnswerThatCannotBeWrittenIsAFailure() throws {
+        let site = try CGISite()
+        let ran = try Ran(
+            "/bin/sh", "-c", "exec \"$0\" >/dev/full", Installed.shared.program.path(),
+            environment: environment(
+                site, ["REQUEST_METHOD": "GET", "PATH_INFO": "/health", "PATH": "/bin:/usr/bin"]))
+        #expect(ran.status == 74)
+        let lines = String(decoding: ran.errors, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 2)
+        let ids = try lines.map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["request_id"] as? String
+        }
+        #expect(lines.last?.contains("answer_not_written") == true && ids[0] != nil && ids[0] == ids[1])
+    }
 }
 #endif

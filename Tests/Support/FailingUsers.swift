@@ -1,0 +1,26 @@
+import Accounts
+import AppleID
+import JOSE
+
+/// A store that fails as it is told to.
+package struct FailingUsers: UserRepository, AttemptCounter {
+    private let error: StoreError
+
+    package init(error: StoreError) { self.error = error }
+
+    package func signIn(
+        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
+    ) throws(StoreError) -> SignInOutcome { throw error }
+    package func account(_ id: UUIDv7) throws(StoreError) -> Account? { throw error }
+    package func session(_ id: UUIDv7) throws(StoreError) -> (Session, Account)? { throw error }
+    package func change(session id: UUIDv7, _ decide: (Session, Account) -> SessionChange) throws(StoreError) {
+        throw error
+    }
+    package func sessions(of accountID: UUIDv7, at time: UnixTime) throws(StoreError) -> [Session] { throw error }
+    package func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError) { throw error }
+    package func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] { throw error }
+    package func endSessions(
+        of accountID: UUIDv7, except kept: UUIDv7?, audit: (Session) -> AuditEntry
+    ) throws(StoreError) -> Int { throw error }
+    package func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 { throw error }
+}
