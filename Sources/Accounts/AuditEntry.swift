@@ -13,6 +13,12 @@ package struct AuditEntry: Hashable, Sendable {
         case accountDisabled = "account_disabled"
         case accountEnabled = "account_enabled"
         case accountDeleted = "account_deleted"
+        case accountTransferred = "account_transferred"
+        case accountLinked = "account_linked"
+        case consentRevoked = "consent_revoked"
+        case consentRestored = "consent_restored"
+        case emailForwardingOff = "email_forwarding_off"
+        case emailForwardingOn = "email_forwarding_on"
     }
 
     package var time: UnixTime

@@ -1,22 +1,32 @@
 internal import AppleID
 internal import JOSE
 
-/// Makes the repetition of a sign-in whose answer was lost get the same answer (the `Idempotency-Key` header), for ten minutes.
+/// Makes the repetition of a sign-in whose answer was lost get the same answer: for ten minutes where the client named its
+/// request (the `Idempotency-Key` header), and for the grace where its token is good only once.
 ///
-/// The answer is kept sealed with AES-256-GCM. The key is made from the identity token and the client's own key under a key of
+/// The answer is kept sealed with AES-256-GCM. The key is made from the credential and the client's own key under a key of
 /// ours, and is stored nowhere: who has the store, and even our keys, still lacks what the client sent.
 struct Idempotency {
-    static let seconds: Int64 = 600
+    static let namedSeconds: Int64 = 600
 
-    /// Names the request without telling anything of it: the identity token in it cannot be guessed.
+    /// Names the request without telling anything of it: the credential in it cannot be guessed.
     let name: [UInt8]
+    private let seconds: Int64
     private let secret: [UInt8]
     private let keys: SigningKeySet
     private let cryptography: any Cryptography
 
-    init(key: String, identityToken: ArraySlice<UInt8>, keys: SigningKeySet, cryptography: any Cryptography) {
+    /// - Parameters:
+    ///   - key: what tells this request from others with the same credential.
+    ///   - credential: the identity token, or the code that stands for one.
+    ///   - seconds: how long the answer is kept.
+    init(
+        key: [UInt8], credential: ArraySlice<UInt8>, seconds: Int64, keys: SigningKeySet,
+        cryptography: any Cryptography
+    ) {
         // The digest has a fixed length, so that no two pairs make one secret.
-        secret = cryptography.sha256(identityToken) + Array(key.utf8)
+        secret = cryptography.sha256(credential) + key
+        self.seconds = seconds
         name = cryptography.sha256((Array("auth-apple receipt ".utf8) + secret)[...])
         self.keys = keys
         self.cryptography = cryptography
@@ -28,7 +38,7 @@ struct Idempotency {
             signedIn.json.serialized()[...], key: sealingKey(from: keys.sessionKey(using: cryptography)),
             associatedData: name[...])
         let json: JSON = ["kid": .string(keyID), "sealed": .string(Base64URL.encode(sealed))]
-        return Receipt(name: name, sealed: json.serialized(), expiresAt: now.adding(seconds: Self.seconds))
+        return Receipt(name: name, sealed: json.serialized(), expiresAt: now.adding(seconds: seconds))
     }
 
     /// Nil when it cannot be opened: the signing key that it was sealed under is gone.
@@ -52,7 +62,7 @@ extension SignedIn {
     /// Everything that an answer says.
     fileprivate var json: JSON {
         [
-            "account": .string(account.id.description), "sub": .string(account.appleSubject),
+            "account": .string(account.id.description), "sub": .string(orNull: account.appleSubject),
             "name": .string(orNull: account.profile.fullName), "email": account.profile.email?.json ?? .null,
             "created_at": .integer(account.createdAt.milliseconds), "is_new": .bool(isNew),
             "session": .string(sessionID.description), "access": .string(tokens.accessToken),
@@ -62,17 +72,18 @@ extension SignedIn {
     }
 
     fileprivate init?(_ json: JSON) {
-        guard let accountID = json["account"]?.string.flatMap({ UUIDv7($0) }), let subject = json["sub"]?.string,
+        guard let accountID = json["account"]?.string.flatMap({ UUIDv7($0) }),
             let createdAt = json["created_at"]?.integer.map(UnixTime.init(milliseconds:)),
             let isNew = json["is_new"]?.bool, let sessionID = json["session"]?.string.flatMap({ UUIDv7($0) }),
             let access = json["access"]?.string, let accessSeconds = json["access_seconds"]?.integer,
             let refresh = json["refresh"]?.string, let refreshSeconds = json["refresh_seconds"]?.integer
         else { return nil }
         account = Account(
-            id: accountID, appleSubject: subject,
+            id: accountID, appleSubject: json["sub"]?.string,
             profile: Profile(fullName: json["name"]?.string, email: json["email"].flatMap(AppleEmail.init(json:))),
             createdAt: createdAt, updatedAt: createdAt)
         self.isNew = isNew
+        clientID = nil
         self.sessionID = sessionID
         tokens = IssuedTokens(
             accessToken: access, accessExpiresIn: accessSeconds, refreshToken: refresh,

@@ -79,7 +79,7 @@ package struct Sessions {
     ) throws(SessionFailure) -> SignedIn {
         do throws(CryptographyError) {
             return SignedIn(
-                account: account, isNew: false, sessionID: session.id,
+                account: account, isNew: false, clientID: nil, sessionID: session.id,
                 tokens: try issuer.tokens(
                     for: session, refreshToken: token, id: UUIDv7(at: now, random: try cryptography.randomBytes(10)),
                     at: now))

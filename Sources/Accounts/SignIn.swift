@@ -5,15 +5,15 @@ package import JOSE
 package struct SignIn {
     private let verifier: AppleTokenVerifier
     private let appleKeys: any AppleKeySource
-    private let users: any UserRepository
-    private let issuer: TokenIssuer
-    private let policy: SessionPolicy
-    private let keys: SigningKeySet
-    private let cryptography: any Cryptography
+    let users: any UserRepository
+    let issuer: TokenIssuer
+    let policy: SignInPolicy
+    let keys: SigningKeySet
+    let cryptography: any Cryptography
 
     package init(
         verifier: AppleTokenVerifier, appleKeys: any AppleKeySource, users: any UserRepository, issuer: TokenIssuer,
-        policy: SessionPolicy, keys: SigningKeySet, cryptography: any Cryptography
+        policy: SignInPolicy, keys: SigningKeySet, cryptography: any Cryptography
     ) {
         self.verifier = verifier
         self.appleKeys = appleKeys
@@ -28,6 +28,17 @@ package struct SignIn {
     package struct Request: Sendable {
         package var identityToken: ArraySlice<UInt8>
         package var nonce: String?
+        package var client: Client
+
+        package init(identityToken: ArraySlice<UInt8>, nonce: String?, client: Client) {
+            self.identityToken = identityToken
+            self.nonce = nonce
+            self.client = client
+        }
+    }
+
+    /// What a client says of itself and of the person beside what proves who they are. None of it is believed.
+    package struct Client: Sendable {
         package var deviceInfo: DeviceInfo
         /// First login only (RN-04.3).
         package var fullName: String?
@@ -39,11 +50,9 @@ package struct SignIn {
         package var userAgent: String?
 
         package init(
-            identityToken: ArraySlice<UInt8>, nonce: String?, deviceInfo: DeviceInfo, fullName: String?,
-            email: String?, idempotencyKey: String? = nil, userAgent: String? = nil
+            deviceInfo: DeviceInfo, fullName: String? = nil, email: String? = nil, idempotencyKey: String? = nil,
+            userAgent: String? = nil
         ) {
-            self.identityToken = identityToken
-            self.nonce = nonce
             self.deviceInfo = deviceInfo
             self.fullName = fullName
             self.email = email
@@ -55,14 +64,20 @@ package struct SignIn {
     package func callAsFunction(
         _ request: Request, origin: AuditEntry.Origin, at now: UnixTime
     ) throws(SignInFailure) -> SignedIn {
-        try open(request, for: try verify(request, at: now), origin: origin, at: now)
+        let (identity, expiry) = try verify(request, at: now)
+        return try open(
+            Arrival(
+                identity: identity, credential: request.identityToken, client: request.client,
+                marks: policy.isOneTime ? [mark(of: request.identityToken, until: expiry)] : [],
+                retryKey: policy.isOneTime ? retryKey(of: request) : nil),
+            origin: origin, at: now)
     }
 
-    private func verify(_ request: Request, at now: UnixTime) throws(SignInFailure) -> AppleIdentity {
+    private func verify(_ request: Request, at now: UnixTime) throws(SignInFailure) -> (AppleIdentity, UnixTime) {
         do throws(VerificationFailure) {
             let token = try verifier.verify(request.identityToken, keys: appleKeys, at: now)
             do throws(TokenRefusal) {
-                return try token.identity(nonce: request.nonce)
+                return (try token.identity(nonce: request.nonce), token.expiresAt)
             } catch {
                 throw .refused(error)
             }
@@ -71,94 +86,36 @@ package struct SignIn {
         }
     }
 
-    private func open(
-        _ request: Request, for identity: AppleIdentity, origin: AuditEntry.Origin, at now: UnixTime
-    ) throws(SignInFailure) -> SignedIn {
-        let draft: Draft
-        do throws(CryptographyError) {
-            draft = try Draft(using: cryptography, at: now)
-        } catch {
-            throw .cryptography(error)
-        }
-        let candidate = Account(
-            id: draft.accountID, appleSubject: identity.subject,
-            profile: Profile(
-                fullName: request.fullName, email: identity.email,
-                contactEmail: identity.email == nil ? request.email : nil),
-            createdAt: now, updatedAt: now)
-        let idempotency = request.idempotencyKey.map {
-            Idempotency(key: $0, identityToken: request.identityToken, keys: keys, cryptography: cryptography)
-        }
-        var result: Result<SignedIn, SignInFailure> = .failure(.accountDisabled)
-        let opening = { (account: Account, isNew: Bool) -> Opening? in
-            var audit = isNew ? [AuditEntry(.accountCreated, of: account, origin: origin, at: now)] : []
-            guard !account.isDisabled else {
-                audit.append(AuditEntry(.signInRefused, of: account, reason: "disabled", origin: origin, at: now))
-                return Opening(session: nil, audit: audit)
-            }
-            let session = draft.session(
-                of: account, clientID: identity.audience, deviceInfo: request.deviceInfo,
-                userAgent: request.userAgent, policy: policy, using: cryptography)
-            audit.append(AuditEntry(.signedIn, of: account, session: session.id, origin: origin, at: now))
-            do throws(CryptographyError) {
-                let signedIn = SignedIn(
-                    account: account, isNew: isNew, sessionID: session.id,
-                    tokens: try issuer.tokens(
-                        for: session, refreshToken: draft.refreshToken, id: draft.tokenID, at: now))
-                result = .success(signedIn)
-                return Opening(
-                    session: session, audit: audit, receipt: try idempotency?.receipt(for: signedIn, at: now))
-            } catch {
-                result = .failure(.cryptography(error))
-                return nil
-            }
-        }
-        do throws(StoreError) {
-            if case .repeated(let receipt) = try users.signIn(candidate, receipt: idempotency?.name, opening) {
-                if let answer = idempotency?.signedIn(from: receipt) { return answer }
-                // The key that sealed it is gone. Nobody stays outside for that: the request is carried out once more.
-                _ = try users.signIn(candidate, receipt: nil, opening)
-            }
-        } catch {
-            throw .store(error)
-        }
-        return try result.get()
+    /// Names a token by what is signed of it: a signature may have more than one spelling.
+    private func mark(of token: ArraySlice<UInt8>, until expiry: UnixTime) -> Mark {
+        let end = token.lastIndex(of: UInt8(ascii: ".")) ?? token.endIndex
+        let name = cryptography.sha256((Array("auth-apple token ".utf8) + token[..<end])[...])
+        return Mark(name: name, expiresAt: expiry)
     }
 
-    /// What a sign-in draws at random, before any account is looked for.
-    private struct Draft {
-        let accountID: UUIDv7
-        let sessionID: UUIDv7
-        let tokenID: UUIDv7
-        let salt: [UInt8]
-        let refreshToken: RefreshToken
-        let now: UnixTime
+    /// Equal for two requests that say the same: then the second is the retry of a client whose answer was lost.
+    private func retryKey(of request: Request) -> [UInt8] {
+        let client = request.client
+        let said = JSON.array([
+            .string(orNull: request.nonce), client.deviceInfo.json, .string(orNull: client.fullName),
+            .string(orNull: client.email),
+        ])
+        return cryptography.sha256((Array("retry ".utf8) + said.serialized())[...])
+    }
+}
 
-        init(using cryptography: any Cryptography, at now: UnixTime) throws(CryptographyError) {
-            // One draw for everything.
-            let random = try cryptography.randomBytes(3 * 10 + 2 * 32)
-            accountID = UUIDv7(at: now, random: Array(random[0..<10]))
-            sessionID = UUIDv7(at: now, random: Array(random[10..<20]))
-            tokenID = UUIDv7(at: now, random: Array(random[20..<30]))
-            salt = Array(random[30..<62])
-            refreshToken = RefreshToken(
-                sessionID: sessionID, secret: SecretBytes(Array(random[62...])), salt: salt, using: cryptography)
-            self.now = now
-        }
+/// What is decided by configuration about signing in.
+package struct SignInPolicy: Sendable {
+    package var sessions: SessionPolicy
+    /// An identity token opens one session and no more (`ONE_TIME_TOKENS`).
+    package var isOneTime: Bool
+    /// An unknown `sub` with a verified address finds the owner's account that has the same (`LINK_VERIFIED_EMAIL`).
+    package var linksVerifiedEmail: Bool
 
-        func session(
-            of account: Account, clientID: String, deviceInfo: DeviceInfo, userAgent: String?, policy: SessionPolicy,
-            using cryptography: any Cryptography
-        ) -> Session {
-            Session(
-                id: sessionID, accountID: account.id, clientID: clientID, deviceInfo: deviceInfo,
-                userAgent: userAgent, createdAt: now,
-                endsAt: now.adding(seconds: policy.sessionSeconds),
-                refresh: RefreshState(
-                    salt: salt, digest: refreshToken.digest(using: cryptography),
-                    expiresAt: now.adding(seconds: policy.refreshTokenSeconds)),
-                lastUsedAt: now)
-        }
+    package init(sessions: SessionPolicy = SessionPolicy(), isOneTime: Bool = false, linksVerifiedEmail: Bool = false) {
+        self.sessions = sessions
+        self.isOneTime = isOneTime
+        self.linksVerifiedEmail = linksVerifiedEmail
     }
 }
 
@@ -166,6 +123,8 @@ package struct SignedIn: Sendable {
     package let account: Account
     /// Whether this login made the account: what the store said.
     package let isNew: Bool
+    /// The client that signed in, by the audience of its token; nil where nobody signed in just now.
+    package let clientID: String?
     package let sessionID: UUIDv7
     package let tokens: IssuedTokens
 }

@@ -2,17 +2,19 @@ package import JOSE
 
 /// Where accounts and sessions are kept. Each method is one transaction: it is done and durable when it returns, or it is
 /// not done at all when it throws. Closures run inside it, decide, and do nothing else; a store may run one again.
-package protocol UserRepository {
-    /// Finds the account of `candidate.appleSubject` or inserts `candidate`, lets it learn what this login brought
-    /// (`Account.learning`), and carries out what `open` answers; on nil nothing is done at all.
+package protocol UserRepository: AppleGrantRepository {
+    /// Finds the account that `lookup` names and carries out what `open` answers for it, or for nobody; on nil nothing is done
+    /// at all.
     ///
-    /// If a receipt of that name is remembered that has not expired at `candidate.updatedAt`, nothing is done but giving it
-    /// back: the request is the repetition of one that was carried out.
+    /// If the receipt that `repetition` names is remembered and has not expired at `now`, nothing is done but giving it back:
+    /// the request is the repetition of one that was carried out. Else, if one of `marks` is remembered, nothing is done; if
+    /// none is, all are remembered with the rest.
     ///
-    /// `appleSubject` is unique in the store itself: of any number of first logins at once exactly one inserts. Whether this
-    /// one did is what the store says.
+    /// `appleSubject` and `transferSubject` are unique in the store itself: of any number of first logins at once exactly one
+    /// finds nobody. An account whose `appleSubject` becomes another loses its grants, which were the other team's.
     func signIn(
-        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
+        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome
 
     /// The account with this id.
@@ -30,8 +32,12 @@ package protocol UserRepository {
     /// The sessions of an account that had not expired at `time`, the youngest first.
     func sessions(of accountID: UUIDv7, at time: UnixTime) throws(StoreError) -> [Session]
 
-    /// Reads the account and carries out what `decide` answers. Nothing happens when there is no such account.
-    func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError)
+    /// Reads an account and all its sessions, the youngest first, and carries out what `decide` answers. Nothing happens when
+    /// there is no such account, nor when `mark` is remembered; else it is remembered with the rest.
+    func change(
+        account key: AccountKey, once mark: Mark?, at now: UnixTime,
+        _ decide: (Account, [Session]) -> AccountChange
+    ) throws(StoreError) -> ChangeOutcome
 
     /// What the audit says of an account, the oldest first.
     func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry]
@@ -42,14 +48,52 @@ package protocol UserRepository {
     ) throws(StoreError) -> Int
 }
 
-/// What a sign-in leaves in the store besides the account.
+/// By what a sign-in finds its account, in this order. The first that fits counts.
+package struct AppleLookup: Hashable, Sendable {
+    /// `sub` of the verified token.
+    package var subject: String
+    /// `transfer_sub` of the verified token: an account whose `transferSubject` it is.
+    package var transferSubject: String?
+    /// Where linking is configured, an address that Apple verified and that is no relay's: an account that has this address,
+    /// verified, and no `appleSubject`. Only a users table of the owner's can hold one.
+    package var verifiedEmail: String?
+
+    package init(subject: String, transferSubject: String? = nil, verifiedEmail: String? = nil) {
+        self.subject = subject
+        self.transferSubject = transferSubject
+        self.verifiedEmail = verifiedEmail
+    }
+}
+
+package enum AccountKey: Hashable, Sendable {
+    case id(UUIDv7)
+    case appleSubject(String)
+}
+
+/// What is to happen once and never again, whatever process comes with it: the name is remembered until it can do no harm.
+package struct Mark: Hashable, Sendable {
+    /// 32 bytes that tell nothing of what they name.
+    package let name: [UInt8]
+    package let expiresAt: UnixTime
+
+    package init(name: [UInt8], expiresAt: UnixTime) {
+        precondition(name.count == 32, "a mark is named by a digest")
+        self.name = name
+        self.expiresAt = expiresAt
+    }
+}
+
+/// What a sign-in leaves in the store.
 package struct Opening {
+    /// Inserted where nobody was found; else what can change of it is written.
+    package var account: Account
     /// Nil when the account may not sign in.
     package var session: Session?
     package var audit: [AuditEntry]
     package var receipt: Receipt?
 
-    package init(session: Session?, audit: [AuditEntry], receipt: Receipt? = nil) {
+    package init(account: Account, session: Session?, audit: [AuditEntry], receipt: Receipt? = nil) {
+        self.account = account
         self.session = session
         self.audit = audit
         self.receipt = receipt
@@ -57,10 +101,12 @@ package struct Opening {
 }
 
 package enum SignInOutcome {
-    /// What `open` answered was carried out for this account.
-    case done(Account, isNew: Bool)
+    /// What `open` answered was carried out.
+    case done
     /// The receipt of the request that this one repeats.
     case repeated(Receipt)
+    /// A mark was there already.
+    case spent
     /// `open` answered nil.
     case nothing
 }
@@ -83,11 +129,20 @@ package struct Receipt: Hashable, Sendable {
 /// What becomes of an account.
 package enum AccountChange {
     case keep
-    /// `disabledAt` is written; when it is set, all sessions end.
-    case update(Account, AuditEntry)
+    /// What can change is written, and those sessions end. Where one ends, and where the account is disabled, no repetition of
+    /// a sign-in gets its tokens again.
+    case update(Account, ending: [Session] = [], audit: [AuditEntry])
     /// The account goes with its sessions and all personal data. Of the audit remains what happened and when, without the
-    /// addresses that requests came from.
-    case delete(AuditEntry)
+    /// addresses that requests came from. Its grants become revocations where `revoking` says so, and go otherwise.
+    case delete(revoking: Bool, AuditEntry)
+}
+
+package enum ChangeOutcome: Hashable, Sendable {
+    /// What was decided was carried out; so many grants are to be revoked.
+    case done(revocations: Int)
+    /// The mark was there already.
+    case spent
+    case noAccount
 }
 
 /// What becomes of a session.

@@ -16,8 +16,9 @@ package struct AppleTokenVerifier: Sendable {
     ) throws(VerificationFailure) -> VerifiedAppleToken {
         let claims = try verifiedClaims(of: token, keys: keys)
         do throws(TokenRefusal) {
+            let (audience, expiry) = try check(claims, at: now)
             return VerifiedAppleToken(
-                audience: try check(claims, at: now), claims: claims, requiresNonce: policy.requiresNonce,
+                audience: audience, claims: claims, expiresAt: expiry, requiresNonce: policy.requiresNonce,
                 cryptography: cryptography)
         } catch {
             throw .refused(error)
@@ -51,8 +52,10 @@ package struct AppleTokenVerifier: Sendable {
         }
     }
 
-    /// The audience that matched, if all is well.
-    private func check(_ claims: JSON.Object, at now: UnixTime) throws(TokenRefusal) -> String {
+    /// The audience that matched and the end of the token's life, if all is well.
+    private func check(
+        _ claims: JSON.Object, at now: UnixTime
+    ) throws(TokenRefusal) -> (audience: String, expiry: UnixTime) {
         guard let issuer = claims["iss"]?.string, policy.issuers.contains(where: issuer.isIdentical)
         else { throw .issuer }
 
@@ -70,7 +73,8 @@ package struct AppleTokenVerifier: Sendable {
         // RFC 7519 §4.1.4 allows fractions in a NumericDate; Apple sends integers, and only they are exact.
         guard let expiry = claims["exp"]?.integer, let issued = claims["iat"]?.integer else { throw .malformed }
         let leeway = policy.leewaySeconds
-        guard now < UnixTime(seconds: expiry).adding(seconds: leeway) else { throw .expired }
+        let end = UnixTime(seconds: expiry).adding(seconds: leeway)
+        guard now < end else { throw .expired }
         let issuedAt = UnixTime(seconds: issued)
         guard issuedAt <= now.adding(seconds: leeway) else { throw .notYetValid }
         if let notBefore = claims["nbf"] {
@@ -78,7 +82,7 @@ package struct AppleTokenVerifier: Sendable {
             guard UnixTime(seconds: notBefore) <= now.adding(seconds: leeway) else { throw .notYetValid }
         }
         guard now <= issuedAt.adding(seconds: policy.maximumAgeSeconds).adding(seconds: leeway) else { throw .tooOld }
-        return audience
+        return (audience, end)
     }
 }
 

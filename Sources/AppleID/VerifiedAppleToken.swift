@@ -5,12 +5,17 @@ package struct VerifiedAppleToken: Sendable {
     /// The configured audience that it was issued for.
     package let audience: String
     package let claims: JSON.Object
+    /// From when on the verifier refuses it: `exp` and the leeway.
+    package let expiresAt: UnixTime
     private let requiresNonce: Bool
     private let cryptography: any Cryptography
 
-    init(audience: String, claims: JSON.Object, requiresNonce: Bool, cryptography: any Cryptography) {
+    init(
+        audience: String, claims: JSON.Object, expiresAt: UnixTime, requiresNonce: Bool, cryptography: any Cryptography
+    ) {
         self.audience = audience
         self.claims = claims
+        self.expiresAt = expiresAt
         self.requiresNonce = requiresNonce
         self.cryptography = cryptography
     }

@@ -9,9 +9,12 @@ package protocol UserStore: UserRepository, AttemptCounter {
     /// Creates or upgrades the schema. Doing it again changes nothing.
     func migrate() throws(StoreError) -> SchemaChange
 
-    /// Removes what had expired at `time`: sessions, receipts, windows of attempts, and audit entries that were then older than
-    /// `auditDays`. It works in small transactions, so that sign-ins go on meanwhile.
+    /// Removes what had expired at `time`: sessions, receipts, marks, windows of attempts, and audit entries that were then older
+    /// than `auditDays`. It works in small transactions, so that sign-ins go on meanwhile.
     func purge(before time: UnixTime, auditDays: Int64) throws(StoreError) -> PurgeCount
+
+    /// The accounts by their ids, those after `last`.
+    func accounts(after last: UUIDv7?, limit: Int) throws(StoreError) -> [Account]
 
     /// Looks at the store without changing it, and tells in one line what it found. What would keep a sign-in from being
     /// carried out and kept safe is thrown, with the remedy.
@@ -40,12 +43,14 @@ package struct SchemaChange: Hashable, Sendable {
 package struct PurgeCount: Hashable, Sendable {
     package var sessions: Int
     package var receipts: Int
+    package var marks: Int
     package var attempts: Int
     package var auditEntries: Int
 
-    package init(sessions: Int = 0, receipts: Int = 0, attempts: Int = 0, auditEntries: Int = 0) {
+    package init(sessions: Int = 0, receipts: Int = 0, marks: Int = 0, attempts: Int = 0, auditEntries: Int = 0) {
         self.sessions = sessions
         self.receipts = receipts
+        self.marks = marks
         self.attempts = attempts
         self.auditEntries = auditEntries
     }

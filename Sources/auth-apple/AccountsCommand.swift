@@ -39,12 +39,14 @@ enum AccountsCommand {
         }
         return """
             account     \(account.id)
-            Apple sub   \(account.appleSubject)
+            Apple sub   \(account.appleSubject ?? "none")
             name        \(profile.fullName ?? "unknown")
             e-mail      \(email ?? "unknown")
             contact     \(profile.contactEmail ?? "none")
             created     \(account.createdAt.rfc3339)
             updated     \(account.updatedAt.rfc3339)
+            mail        \(account.forwarding.map { "Apple's forwarding is \($0.isOn ? "on" : "off")" } ?? "no word from Apple")
+            consent     \(account.consentRevokedAt.map { "revoked \($0.rfc3339)" } ?? "not revoked")
             state       \(account.disabledAt.map { "disabled since \($0.rfc3339)" } ?? "active")
             """
     }
@@ -64,25 +66,27 @@ enum AccountsCommand {
     private static func change(
         _ id: UUIDv7, in store: any UserStore, _ event: AuditEntry.Event, _ body: (inout Account, UnixTime) -> Void
     ) throws(StoreError) -> String? {
-        var isFound = false
         let now = System.now()
-        try store.change(account: id) { account in
-            isFound = true
+        let outcome = try store.change(account: .id(id), once: nil, at: now) { account, sessions in
             var changed = account
             body(&changed, now)
-            return .update(changed, entry(event, of: id, at: now))
+            return .update(
+                changed, ending: changed.isDisabled ? sessions : [], audit: [entry(event, of: id, at: now)])
         }
-        return isFound ? "done: \(event.rawValue)" : nil
+        return outcome == .noAccount ? nil : "done: \(event.rawValue)"
     }
 
     private static func delete(_ id: UUIDv7, in store: any UserStore) throws(StoreError) -> String? {
-        var isFound = false
         let now = System.now()
-        try store.change(account: id) { _ in
-            isFound = true
-            return .delete(entry(.accountDeleted, of: id, at: now))
+        switch try store.change(
+            account: .id(id), once: nil, at: now,
+            { _, _ in .delete(revoking: true, entry(.accountDeleted, of: id, at: now)) })
+        {
+        case .noAccount, .spent: return nil
+        case .done(revocations: 0): return "done: account_deleted"
+        case .done(let revocations):
+            return "done: account_deleted; \(revocations) to be revoked at Apple by: auth-apple outbox run"
         }
-        return isFound ? "done: account_deleted" : nil
     }
 
     private static func entry(_ event: AuditEntry.Event, of id: UUIDv7, at now: UnixTime) -> AuditEntry {

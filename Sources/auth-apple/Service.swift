@@ -98,11 +98,12 @@ extension Endpoints {
             accessTokenSeconds: configuration.accessTokenSeconds, signingKey: keys.current, cryptography: cryptography)
         let signIn = SignIn(
             verifier: AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography),
-            appleKeys: appleKeys, users: store, issuer: issuer, policy: configuration.sessionPolicy, keys: keys,
+            appleKeys: appleKeys, users: store, issuer: issuer, policy: configuration.signInPolicy, keys: keys,
             cryptography: cryptography)
         let sessions = Sessions(
             users: store, issuer: issuer,
-            rotation: RefreshRotation(policy: configuration.sessionPolicy, keys: keys, cryptography: cryptography),
+            rotation: RefreshRotation(
+                policy: configuration.signInPolicy.sessions, keys: keys, cryptography: cryptography),
             verifier: AccessTokenVerifier(
                 issuer: configuration.tokenIssuer, audience: configuration.tokenAudience, keys: keys.publicKeys,
                 cryptography: cryptography),

@@ -19,7 +19,7 @@ enum StoreCommand {
             let count = try store.purge(before: System.now())
             return """
                 Removed what has expired: \(count.sessions) session(s), \(count.receipts) receipt(s), \
-                \(count.attempts) count(s) of attempts, \(count.auditEntries) audit entries.
+                \(count.marks) mark(s), \(count.attempts) count(s) of attempts, \(count.auditEntries) audit entries.
                 """
         }
     }

@@ -17,6 +17,7 @@ final class SignInBench {
     let cryptography: any Cryptography
     var signingKeys: SigningKeySet
     var policy: SessionPolicy
+    var isOneTime = false
     private let keys: FixedKeys
 
     init(
@@ -42,7 +43,8 @@ final class SignInBench {
         }
         return SignIn(
             verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys, users: users,
-            issuer: issuer, policy: self.policy, keys: signingKeys, cryptography: cryptography)
+            issuer: issuer, policy: SignInPolicy(sessions: self.policy, isOneTime: isOneTime), keys: signingKeys,
+            cryptography: cryptography)
     }
 
     var rotation: RefreshRotation {
@@ -74,8 +76,10 @@ final class SignInBench {
     ) throws -> SignedIn {
         try useCase(
             SignIn.Request(
-                identityToken: Array(token.utf8)[...], nonce: nonce, deviceInfo: try DeviceInfo(device),
-                fullName: name, email: email, idempotencyKey: idempotencyKey, userAgent: Self.userAgent),
+                identityToken: Array(token.utf8)[...], nonce: nonce,
+                client: SignIn.Client(
+                    deviceInfo: try DeviceInfo(device), fullName: name, email: email, idempotencyKey: idempotencyKey,
+                    userAgent: Self.userAgent)),
             origin: Self.origin, at: now)
     }
 
@@ -98,12 +102,12 @@ final class SignInBench {
     }
 
     func disable(_ account: Account, at now: UnixTime = TokenForge.now) throws {
-        try users.change(account: account.id) { account in
+        _ = try users.change(account: .id(account.id), once: nil, at: now) { account, sessions in
             var changed = account
             changed.disabledAt = now
             return .update(
-                changed,
-                AuditEntry(time: now, event: .accountDisabled, accountID: account.id, origin: Self.origin))
+                changed, ending: sessions,
+                audit: [AuditEntry(time: now, event: .accountDisabled, accountID: account.id, origin: Self.origin)])
         }
     }
 }
@@ -124,17 +128,18 @@ final class RecordingUsers: UserRepository {
     var showsAccountsDisabled = false
 
     func signIn(
-        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
+        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         var opened: Opening?
-        let outcome = try store.signIn(candidate, receipt: name) { account, isNew in
-            opened = open(account, isNew)
+        let outcome = try store.signIn(lookup, repeating: repetition, once: marks, at: now) { known in
+            opened = open(known)
             return opened
         }
-        if case .done(let account, _) = outcome {
-            accounts[account.appleSubject] = account
-            if let session = opened?.session { sessions.append(session) }
-            if let receipt = opened?.receipt { receipts.append(receipt) }
+        if case .done = outcome, let opened {
+            accounts[opened.account.appleSubject ?? ""] = opened.account
+            if let session = opened.session { sessions.append(session) }
+            if let receipt = opened.receipt { receipts.append(receipt) }
         }
         return outcome
     }
@@ -159,9 +164,19 @@ final class RecordingUsers: UserRepository {
         try store.sessions(of: accountID, at: time)
     }
 
-    func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError) {
-        try store.change(account: id, decide)
+    func change(
+        account key: AccountKey, once mark: Mark?, at now: UnixTime, _ decide: (Account, [Session]) -> AccountChange
+    ) throws(StoreError) -> ChangeOutcome {
+        try store.change(account: key, once: mark, at: now, decide)
     }
+
+    func keep(_ grant: AppleGrant) throws(StoreError) { try store.keep(grant) }
+    func grants(of accountID: UUIDv7) throws(StoreError) -> [AppleGrant] { try store.grants(of: accountID) }
+    func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
+        try store.takeRevocations(due: now, limit: limit)
+    }
+    func finish(_ revocation: Revocation) throws(StoreError) { try store.finish(revocation) }
+    func revocations(limit: Int) throws(StoreError) -> [Revocation] { try store.revocations(limit: limit) }
 
     func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] { try store.audit(of: accountID) }
 

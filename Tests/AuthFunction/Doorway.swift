@@ -34,7 +34,8 @@ final class Doorway {
         let endpoints = Endpoints(
             signIn: SignIn(
                 verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys,
-                users: users, issuer: issuer, policy: sessionPolicy, keys: keySet, cryptography: cryptography),
+                users: users, issuer: issuer, policy: SignInPolicy(sessions: sessionPolicy), keys: keySet,
+                cryptography: cryptography),
             sessions: Sessions(
                 users: users, issuer: issuer,
                 rotation: RefreshRotation(policy: sessionPolicy, keys: keySet, cryptography: cryptography),

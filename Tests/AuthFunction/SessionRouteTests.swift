@@ -248,14 +248,17 @@ struct SessionRouteTests {
 
     @Test func `403: a disabled account is told so at sign-in, and its sessions are gone`() throws {
         let signIn = try doorway.signIn()
-        try doorway.users.change(account: try #require(signIn.accountID)) { account in
+        let id = try #require(signIn.accountID)
+        _ = try doorway.users.change(account: .id(id), once: nil, at: TokenForge.now) { account, sessions in
             var changed = account
             changed.disabledAt = TokenForge.now
             return .update(
-                changed,
-                AuditEntry(
-                    time: TokenForge.now, event: .accountDisabled, accountID: account.id,
-                    origin: AuditEntry.Origin(requestID: "operator")))
+                changed, ending: sessions,
+                audit: [
+                    AuditEntry(
+                        time: TokenForge.now, event: .accountDisabled, accountID: account.id,
+                        origin: AuditEntry.Origin(requestID: "operator"))
+                ])
         }
         let answer = try doorway.signIn()
         #expect(answer.status == 403)

@@ -55,7 +55,8 @@ package struct TestService {
         guard let policy = TokenPolicy(audiences: [Self.audience]) else { preconditionFailure() }
         return SignIn(
             verifier: AppleTokenVerifier(policy: policy, cryptography: Self.cryptography), appleKeys: appleKeys,
-            users: users, issuer: issuer, policy: self.policy, keys: Self.keys, cryptography: Self.cryptography)
+            users: users, issuer: issuer, policy: SignInPolicy(sessions: self.policy), keys: Self.keys,
+            cryptography: Self.cryptography)
     }
 
     /// What a sign-in leaves, without a token of Apple's: the account of `subject`, a session, its first refresh token, and
@@ -73,7 +74,7 @@ package struct TestService {
             id: UUIDv7(at: now, random: Array(random[..<10])), appleSubject: subject, profile: profile,
             createdAt: now, updatedAt: now)
         var opened: Session?
-        let outcome = try users.signIn(candidate, receipt: nil) { account, isNew in
+        let made = try users.signIn(candidate) { account, isNew in
             inside()
             let session = Session(
                 id: sessionID, accountID: account.id, clientID: Self.audience, deviceInfo: DeviceInfo(stored: device),
@@ -85,17 +86,17 @@ package struct TestService {
             opened = session
             let events: [AuditEntry.Event] = isNew ? [.accountCreated, .signedIn] : [.signedIn]
             return Opening(
-                session: session,
+                account: account, session: session,
                 audit: events.map { event in
                     AuditEntry(
                         time: now, event: event, accountID: account.id,
                         sessionID: event == .signedIn ? session.id : nil, origin: Self.origin)
                 })
         }
-        guard case .done(let account, let isNew) = outcome, let opened else {
+        guard made.isDone, let account = made.account, let opened else {
             throw StoreError.unusable(reason: "the sign-in was not carried out")
         }
-        return (account, isNew, opened, token)
+        return (account, made.isNew, opened, token)
     }
 
     package static let origin = AuditEntry.Origin(requestID: "request-1", sourceAddress: "192.0.2.7")

@@ -1,6 +1,7 @@
 import Accounts
 import AppleID
 import JOSE
+import TestSupport
 import Testing
 import UserStores
 
@@ -14,23 +15,22 @@ import UserStores
             let made = try store.signIn(person("1")) { login(of: $0) }
             let second = try store.signIn(person("1")) { login(of: $0) }.session
             let stranger = try store.signIn(person("2")) { login(of: $0) }.session
-            try store.change(account: made.account.id) { account in
+            _ = try store.change(account: .id(made.account.id), once: nil, at: later) { account, sessions in
                 #expect(account == made.account)
-                return .update(disabled(account), entry(.accountDisabled, account.id, at: later))
+                #expect(Set(sessions.map(\.id)) == [made.session.id, second.id])
+                return .update(
+                    disabled(account), ending: sessions, audit: [entry(.accountDisabled, account.id, at: later)])
             }
             #expect(try store.account(made.account.id) == disabled(made.account))
             for id in [made.session.id, second.id] { #expect(try store.session(id) == nil) }
             #expect(try store.session(stranger.id) != nil)
-            var seen: Account?
-            let outcome = try store.signIn(person("1"), receipt: nil) { account, _ in
-                seen = account
-                return Opening(session: nil, audit: [entry(.signInRefused, account.id, reason: "disabled", at: later)])
+            let refused = try store.signIn(person("1")) { account, _ in
+                Opening(
+                    account: account, session: nil,
+                    audit: [entry(.signInRefused, account.id, reason: "disabled", at: later)])
             }
-            #expect(seen?.isDisabled == true)
-            guard case .done(let account, isNew: false) = outcome else {
-                Issue.record("\(outcome)")
-                return
-            }
+            #expect(refused.isDone && !refused.isNew)
+            let account = try #require(refused.account)
             #expect(account.isDisabled)
             #expect(try store.sessions(of: account.id, at: noon).isEmpty)
             let events = try store.audit(of: account.id).map(\.event)
@@ -43,11 +43,11 @@ import UserStores
         try subject.withStore { store in
             let made = try store.signIn(person("1")) { login(of: $0) }
             let id = made.account.id
-            try store.change(account: id) { .update(disabled($0), entry(.accountDisabled, id, at: later)) }
-            try store.change(account: id) { .update(enabled($0), entry(.accountEnabled, id, at: later)) }
+            try store.change(account: id) { .update(disabled($0), audit: [entry(.accountDisabled, id, at: later)]) }
+            try store.change(account: id) { .update(enabled($0), audit: [entry(.accountEnabled, id, at: later)]) }
             #expect(try store.account(id) == made.account)
             let session = try store.signIn(person("1")) { login(of: $0) }.session
-            try store.change(account: id) { .update(enabled($0), entry(.accountEnabled, id, at: later)) }
+            try store.change(account: id) { .update(enabled($0), audit: [entry(.accountEnabled, id, at: later)]) }
             #expect(try store.session(session.id)?.0 == session)
         }
     }
@@ -60,7 +60,7 @@ import UserStores
             try store.change(account: made.account.id) { _ in .keep }
             try store.change(account: person("2").id) { account in
                 Issue.record("there is no such account")
-                return .delete(entry(.accountDeleted, account.id))
+                return .delete(revoking: true, entry(.accountDeleted, account.id))
             }
             #expect(try store.account(made.account.id) == made.account)
             #expect(try store.session(made.session.id) != nil)
@@ -75,7 +75,7 @@ import UserStores
             let stranger = try store.signIn(person("2")) { login(of: $0) }
             let id = made.account.id
             let before = try store.audit(of: id)
-            try store.change(account: id) { .delete(entry(.accountDeleted, $0.id, at: later)) }
+            try store.change(account: id) { .delete(revoking: true, entry(.accountDeleted, $0.id, at: later)) }
             #expect(try store.account(id) == nil)
             #expect(try store.session(made.session.id) == nil)
             #expect(try store.sessions(of: id, at: noon).isEmpty)

@@ -20,7 +20,9 @@ import UserStores
                     event, id, session: isFull ? person("3").id : nil, reason: isFull ? "reason \(index)" : nil,
                     at: noon.adding(seconds: isFull ? 0 : Int64(-index)),
                     from: AuditEntry.Origin(requestID: "request-\(index)", sourceAddress: isFull ? "2001:db8::1" : nil))
-                _ = try store.signIn(person("1"), receipt: nil) { _, _ in Opening(session: nil, audit: [added]) }
+                _ = try store.signIn(person("1")) { account, _ in
+                    Opening(account: account, session: nil, audit: [added])
+                }
                 expected.append(added)
             }
             #expect(try store.audit(of: id) == expected)
@@ -32,11 +34,11 @@ import UserStores
     func aSignInThatIsNotOpenedLeavesNothing(_ subject: StoreUnderTest) throws {
         try subject.withStore { store in
             let candidate = person("1")
-            let outcome = try store.signIn(candidate, receipt: randomBytes(32)) { _, isNew in
+            let outcome = try store.signIn(candidate, repeating: randomBytes(32)) { _, isNew in
                 #expect(isNew)
                 return nil
             }
-            guard case .nothing = outcome else {
+            guard case .nothing = outcome.outcome else {
                 Issue.record("\(outcome)")
                 return
             }
@@ -45,7 +47,7 @@ import UserStores
             let made = try store.signIn(person("1")) { login(of: $0) }
             #expect(made.isNew)
             // Of one who is known, what was brought is not learnt either.
-            _ = try store.signIn(person("1", Profile(fullName: "Ana"), at: noon.adding(seconds: 1)), receipt: nil) {
+            _ = try store.signIn(person("1", Profile(fullName: "Ana"), at: noon.adding(seconds: 1))) {
                 #expect($0.profile.fullName == "Ana")
                 #expect(!$1)
                 return nil
@@ -78,14 +80,16 @@ import UserStores
     private func keep(
         _ receipt: Receipt, in store: any UserStore, at time: UnixTime
     ) throws -> (account: Account, isNew: Bool)? {
-        let outcome = try store.signIn(person("1", at: time), receipt: receipt.name) { account, _ in
+        let outcome = try store.signIn(person("1", at: time), repeating: receipt.name) { account, _ in
             let session = login(of: account, at: time)
             return Opening(
-                session: session, audit: [entry(.signedIn, account.id, session: session.id, at: time)],
+                account: account, session: session,
+                audit: [entry(.signedIn, account.id, session: session.id, at: time)],
                 receipt: receipt)
         }
-        switch outcome {
-        case .done(let account, let isNew): return (account, isNew)
+        switch outcome.outcome {
+        case .done: return (try #require(outcome.account), outcome.isNew)
+        case .spent: throw StoreError.unusable(reason: "spent")
         case .repeated(let kept):
             #expect(kept == receipt)
             return nil
@@ -103,8 +107,8 @@ import UserStores
             disabled.disabledAt = noon
             try store.change(account: account.id) { _ in
                 isDeleted
-                    ? .delete(entry(.accountDeleted, account.id))
-                    : .update(disabled, entry(.accountDisabled, account.id))
+                    ? .delete(revoking: true, entry(.accountDeleted, account.id))
+                    : .update(disabled, audit: [entry(.accountDisabled, account.id)])
             }
             let again = try #require(try keep(receipt, in: store, at: noon))
             #expect(again.isNew == isDeleted)
@@ -145,9 +149,9 @@ import UserStores
                 let isShort = index.isMultiple(of: 2)
                 let receipt = Receipt(
                     name: randomBytes(32), sealed: [1], expiresAt: noon.adding(seconds: isShort ? 600 : 90 * day))
-                _ = try store.signIn(person("\(2 + index)"), receipt: nil) { account, _ in
+                _ = try store.signIn(person("\(2 + index)")) { account, _ in
                     Opening(
-                        session: nil,
+                        account: account, session: nil,
                         audit: [entry(.signedIn, account.id, at: isShort ? noon : noon.adding(seconds: day))],
                         receipt: receipt)
                 }

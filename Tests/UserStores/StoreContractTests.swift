@@ -104,7 +104,7 @@ import UserStores
                 login(of: account, on: .object([text: .string(text)]))
             }
             let account = try #require(try store.account(made.account.id))
-            #expect(Array(account.appleSubject.utf8) == Array(text.utf8))
+            #expect(account.appleSubject.map { Array($0.utf8) } == Array(text.utf8))
             #expect(account.profile.fullName.map { Array($0.utf8) } == Array(text.prefix(200).utf8))
             #expect(account.profile.email.map { Array($0.address.utf8) } == Array(text.utf8))
             #expect(account.profile.contactEmail.map { Array($0.utf8) } == Array(text.utf8))

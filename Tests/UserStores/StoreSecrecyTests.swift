@@ -22,8 +22,8 @@ import UserStores
                 identityTokens.append(identityToken)
                 let signIn = service.signIn(appleKeys: TokenForge.keys)
                 let request = SignIn.Request(
-                    identityToken: Array(identityToken.utf8)[...], nonce: nil, deviceInfo: DeviceInfo(stored: [:]),
-                    fullName: "Ana", email: nil, idempotencyKey: key)
+                    identityToken: Array(identityToken.utf8)[...], nonce: nil,
+                    client: SignIn.Client(deviceInfo: DeviceInfo(stored: [:]), fullName: "Ana", idempotencyKey: key))
                 let signedIn = try signIn(request, origin: origin, at: now)
                 tokens.append(signedIn.tokens)
                 for _ in 0..<3 {
@@ -68,7 +68,9 @@ import UserStores
             #expect(try bytes(path).contains(bytes: Array("canary".utf8)), "the scan finds what is there")
             #expect(try bytes(path).contains(bytes: Array("192.0.2.77".utf8)) == false)
             let away = AuditEntry.Origin(requestID: "request-9", sourceAddress: "192.0.2.77")
-            try store.change(account: made.account.id) { .delete(entry(.accountDeleted, $0.id, from: away)) }
+            try store.change(account: made.account.id) {
+                .delete(revoking: true, entry(.accountDeleted, $0.id, from: away))
+            }
             #expect(try store.purge(before: noon) == PurgeCount())
             for word in ["canary", "192.0.2.77"] {
                 #expect(try !bytes(path).contains(bytes: Array(word.utf8)), "\(word)")

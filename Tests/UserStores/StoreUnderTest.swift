@@ -2,6 +2,7 @@ import Accounts
 import AppleID
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 import UserStores
 
@@ -83,17 +84,24 @@ extension UserRepository {
         _ candidate: Account, _ session: (Account) -> Session
     ) throws -> (account: Account, isNew: Bool, session: Session) {
         var opened: Session?
-        let outcome = try signIn(candidate, receipt: nil) { account, isNew in
+        let made = try signIn(candidate) { account, isNew in
             let session = session(account)
             opened = session
             let created = isNew ? [entry(.accountCreated, account.id, at: candidate.updatedAt)] : []
             return Opening(
-                session: session,
+                account: account, session: session,
                 audit: created + [entry(.signedIn, account.id, session: session.id, at: candidate.updatedAt)])
         }
-        guard case .done(let account, let isNew) = outcome, let opened else {
+        guard made.isDone, let account = made.account, let opened else {
             throw StoreError.unusable(reason: "the sign-in was not carried out")
         }
-        return (account, isNew, opened)
+        return (account, made.isNew, opened)
+    }
+
+    @discardableResult
+    func change(
+        account id: UUIDv7, once mark: Mark? = nil, _ decide: (Account) -> AccountChange
+    ) throws(StoreError) -> ChangeOutcome {
+        try change(account: .id(id), once: mark, at: noon) { account, _ in decide(account) }
     }
 }

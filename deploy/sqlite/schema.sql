@@ -58,3 +58,31 @@ CREATE TABLE attempts (
 ) STRICT, WITHOUT ROWID;
 PRAGMA application_id = 0x53697741;
 PRAGMA user_version = 1;
+ALTER TABLE accounts ADD COLUMN transfer_sub TEXT;
+ALTER TABLE accounts ADD COLUMN consent_revoked_at INTEGER;
+ALTER TABLE accounts ADD COLUMN email_forwarding INTEGER;
+ALTER TABLE accounts ADD COLUMN email_forwarding_since INTEGER;
+CREATE UNIQUE INDEX accounts_in_transfer ON accounts (transfer_sub) WHERE transfer_sub IS NOT NULL;
+CREATE TABLE marks (
+    name BLOB PRIMARY KEY NOT NULL CHECK (length(name) = 32),
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE apple_grants (
+    account_id BLOB NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    client_id TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    obtained_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, client_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE revocations (
+    account_id BLOB NOT NULL CHECK (length(account_id) = 16),
+    client_id TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    obtained_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, client_id)
+) STRICT, WITHOUT ROWID;
+PRAGMA user_version = 2;

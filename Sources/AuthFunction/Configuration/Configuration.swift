@@ -21,7 +21,7 @@ package struct Configuration: Sendable {
     package let tokenIssuer: String
     package let tokenAudience: String
     package let accessTokenSeconds: Int64
-    package let sessionPolicy: SessionPolicy
+    package let signInPolicy: SignInPolicy
     /// What is limited, and how; empty for no limits.
     package let rateLimits: [RateLimiter.Subject: RateLimit]
     package let trustedProxies: Int
@@ -67,6 +67,7 @@ package struct Configuration: Sendable {
             refreshTokenSeconds: reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000),
             sessionSeconds: reader.number("SESSION_SECONDS", 3600...315_360_000, default: 31_536_000),
             graceSeconds: reader.number("REFRESH_GRACE_SECONDS", 0...60, default: 10))
+        let signInPolicy = SignInPolicy(sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"))
         let rateLimits = reader.rateLimits()
         let trustedProxies = Int(reader.number("TRUSTED_PROXIES", 0...10, default: 0))
         let basePath = reader.basePath()
@@ -85,7 +86,7 @@ package struct Configuration: Sendable {
         self.tokenIssuer = tokenIssuer
         self.tokenAudience = tokenAudience
         self.accessTokenSeconds = accessTokenSeconds
-        self.sessionPolicy = sessionPolicy
+        self.signInPolicy = signInPolicy
         self.rateLimits = rateLimits
         self.trustedProxies = trustedProxies
         self.basePath = basePath

@@ -176,7 +176,8 @@ extension Request {
 extension LogLine {
     /// Lets lines about one person be found together without naming the person: 64 bits of SHA-256.
     fileprivate mutating func setSubject(_ account: Account, using cryptography: any Cryptography) {
-        let digest = cryptography.sha256(Array(account.appleSubject.utf8)[...])
+        guard let subject = account.appleSubject else { return }
+        let digest = cryptography.sha256(Array(subject.utf8)[...])
         subjectHash = digest[..<8].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

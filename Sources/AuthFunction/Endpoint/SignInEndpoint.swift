@@ -55,8 +55,10 @@ enum SignInEndpoint {
 
         guard errors.isEmpty, let deviceInfo else { throw .invalidRequest(errors, concernsToken: concernsToken) }
         return SignIn.Request(
-            identityToken: token[...], nonce: nonce, deviceInfo: deviceInfo, fullName: name, email: email,
-            idempotencyKey: key, userAgent: userAgent.flatMap { Text.cleaned($0, maximumScalars: 256) })
+            identityToken: token[...], nonce: nonce,
+            client: SignIn.Client(
+                deviceInfo: deviceInfo, fullName: name, email: email, idempotencyKey: key,
+                userAgent: userAgent.flatMap { Text.cleaned($0, maximumScalars: 256) }))
     }
 
     /// Whole or not at all: an address that was cut is another one's.

@@ -18,15 +18,24 @@ extension MemoryUserStore {
     }
 
     package func purge(before time: UnixTime, auditDays: Int64) throws(StoreError) -> PurgeCount {
-        let before = (sessions.count, receipts.count, attempts.count, auditEntryCount)
+        let before = (sessions.count, receipts.count, attempts.count, auditEntryCount, marks.count)
         sessions = sessions.filter { $0.value.isAlive(at: time) }
         receipts = receipts.filter { $0.value.receipt.expiresAt > time }
+        marks = marks.filter { $0.value > time }
         attempts = attempts.filter { $0.value.window > AttemptWindow.over(at: time) }
         let kept = time.adding(seconds: -auditDays * 86_400)
         audit = audit.mapValues { $0.filter { $0.time >= kept } }.filter { !$0.value.isEmpty }
         return PurgeCount(
             sessions: before.0 - sessions.count, receipts: before.1 - receipts.count,
-            attempts: before.2 - attempts.count, auditEntries: before.3 - auditEntryCount)
+            marks: before.4 - marks.count, attempts: before.2 - attempts.count,
+            auditEntries: before.3 - auditEntryCount)
+    }
+
+    package func accounts(after last: UUIDv7?, limit: Int) throws(StoreError) -> [Account] {
+        let later = accounts.values.filter { account in
+            last.map { $0.bytes.lexicographicallyPrecedes(account.id.bytes) } ?? true
+        }
+        return Array(later.sorted { $0.id.bytes.lexicographicallyPrecedes($1.id.bytes) }.prefix(limit))
     }
 
     private var auditEntryCount: Int { audit.values.reduce(0) { $0 + $1.count } }

@@ -34,7 +34,7 @@ extension MemoryUserStore {
     }
 
     /// The youngest first, and of one moment the one with the larger id.
-    private func sessions(of accountID: UUIDv7) -> [Session] {
+    func sessions(of accountID: UUIDv7) -> [Session] {
         sessions.values.filter { $0.accountID == accountID }.sorted { left, right in
             left.createdAt == right.createdAt
                 ? right.id.bytes.lexicographicallyPrecedes(left.id.bytes) : left.createdAt > right.createdAt

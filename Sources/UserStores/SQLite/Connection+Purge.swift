@@ -30,6 +30,16 @@ extension Connection {
         try remove("DELETE FROM receipts WHERE name = ?1 AND expires_at <= ?2", names, time)
     }
 
+    func expiredMarks(at time: UnixTime, after last: [UInt8]) throws(SQLiteFailure) -> [[UInt8]] {
+        try keys(
+            "SELECT name FROM marks WHERE name > ?1 AND expires_at <= ?2 ORDER BY name LIMIT ?3",
+            [.blob(last), .integer(time.milliseconds), .integer(Self.batch)])
+    }
+
+    func removeMarks(_ names: [[UInt8]], expiredAt time: UnixTime) throws(SQLiteFailure) -> Int {
+        try remove("DELETE FROM marks WHERE name = ?1 AND expires_at <= ?2", names, time)
+    }
+
     func attempts(begunBy time: UnixTime, after last: [UInt8]) throws(SQLiteFailure) -> [[UInt8]] {
         try keys(
             "SELECT key FROM attempts WHERE key > ?1 AND window_start <= ?2 ORDER BY key LIMIT ?3",

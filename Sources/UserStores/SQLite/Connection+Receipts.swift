@@ -2,7 +2,7 @@
 internal import Accounts
 internal import JOSE
 
-/// The table of receipts.
+/// The tables of receipts and of marks.
 extension Connection {
     /// The receipt of this name, unless it had expired at `time`.
     func receipt(_ name: [UInt8], at time: UnixTime) throws(SQLiteFailure) -> Receipt? {
@@ -23,6 +23,23 @@ extension Connection {
                 .blob(receipt.name), .blob(account.bytes), .blob(receipt.sealed),
                 .integer(receipt.expiresAt.milliseconds),
             ])
+    }
+
+    /// Whoever repeats a request then is not given the tokens of a session that was ended.
+    func removeReceipts(of account: UUIDv7) throws(SQLiteFailure) {
+        try execute("DELETE FROM receipts WHERE account_id = ?1", [.blob(account.bytes)])
+    }
+
+    func isSpent(_ mark: Mark, at time: UnixTime) throws(SQLiteFailure) -> Bool {
+        try integer(
+            "SELECT 1 FROM marks WHERE name = ?1 AND expires_at > ?2", [.blob(mark.name), .integer(time.milliseconds)])
+            != nil
+    }
+
+    func remember(_ mark: Mark) throws(SQLiteFailure) {
+        try execute(
+            "INSERT OR REPLACE INTO marks (name, expires_at) VALUES (?1, ?2)",
+            [.blob(mark.name), .integer(mark.expiresAt.milliseconds)])
     }
 }
 #endif

@@ -48,7 +48,8 @@ extension Connection {
             SELECT s.id, s.account_id, s.client_id, s.device_info, s.salt, s.refresh_digest, s.refresh_expires_at,
             s.previous_digest, s.previous_rotated_at, s.previous_key_id, s.created_at, s.last_used_at, s.ends_at,
             s.user_agent, a.id, a.apple_sub, a.full_name, a.email, a.email_verified, a.is_private_email, a.contact_email,
-            a.created_at, a.updated_at, a.disabled_at
+            a.created_at, a.updated_at, a.disabled_at, a.transfer_sub, a.consent_revoked_at, a.email_forwarding,
+            a.email_forwarding_since
             FROM sessions AS s JOIN accounts AS a ON a.id = s.account_id WHERE s.id = ?1
             """)
         try row.bind([.blob(id.bytes)])

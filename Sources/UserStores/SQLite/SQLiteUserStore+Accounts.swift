@@ -1,53 +1,81 @@
 #if SQLite
 package import Accounts
+package import JOSE
 
 extension SQLiteUserStore {
     /// Everything is read and decided before the first row is written, so that a refusal has nothing to undo.
     package func signIn(
-        _ candidate: Account, receipt name: [UInt8]?, _ open: (_ account: Account, _ isNew: Bool) -> Opening?
+        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         try transaction { connection throws(SQLiteFailure) in
-            if let name, let receipt = try connection.receipt(name, at: candidate.updatedAt) {
-                return .repeated(receipt)
-            }
-            let known = try connection.account(subject: candidate.appleSubject)
-            let account = known?.learning(candidate.profile, at: candidate.updatedAt) ?? candidate
-            guard let opening = open(account, known == nil) else { return .nothing }
-            if known == nil {
-                try connection.insert(account)
-            } else if account != known {
-                try connection.update(account)
+            if let repetition, let receipt = try connection.receipt(repetition, at: now) { return .repeated(receipt) }
+            for mark in marks where try connection.isSpent(mark, at: now) { return .spent }
+            let known = try connection.account(for: lookup)
+            guard let opening = open(known) else { return .nothing }
+            if let known {
+                try connection.update(opening.account, from: known)
+            } else {
+                try connection.insert(opening.account)
             }
             if let session = opening.session { try connection.insert(session) }
             try connection.append(opening.audit)
-            if let receipt = opening.receipt { try connection.keep(receipt, of: account.id) }
-            return .done(account, isNew: known == nil)
+            if let receipt = opening.receipt { try connection.keep(receipt, of: opening.account.id) }
+            for mark in marks { try connection.remember(mark) }
+            return .done
         }
     }
 
     package func account(_ id: UUIDv7) throws(StoreError) -> Account? {
-        try perform { connection throws(SQLiteFailure) in try connection.account(id) }
+        try perform { connection throws(SQLiteFailure) in try connection.account(.id(id)) }
     }
 
-    package func change(account id: UUIDv7, _ decide: (Account) -> AccountChange) throws(StoreError) {
+    package func change(
+        account key: AccountKey, once mark: Mark?, at now: UnixTime,
+        _ decide: (Account, [Session]) -> AccountChange
+    ) throws(StoreError) -> ChangeOutcome {
         try overwriteWhatIsRemoved()
-        try transaction { connection throws(SQLiteFailure) in
-            guard let account = try connection.account(id) else { return }
-            switch decide(account) {
-            case .keep: break
-            case .update(let changed, let entry):
-                try connection.update(changed)
-                if changed.isDisabled { try connection.removeSessionsAndReceipts(of: id) }
-                try connection.append([entry])
-            case .delete(let entry):
-                try connection.append([entry])
-                try connection.remove(id)
-            }
+        return try transaction { connection throws(SQLiteFailure) in
+            if let mark, try connection.isSpent(mark, at: now) { return .spent }
+            guard let account = try connection.account(key) else { return .noAccount }
+            let change = decide(account, try connection.sessions(of: account.id))
+            if let mark { try connection.remember(mark) }
+            return .done(revocations: try connection.carryOut(change, on: account, at: now))
         }
     }
 
     package func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] {
         try perform { connection throws(SQLiteFailure) in try connection.audit(of: accountID) }
+    }
+}
+
+extension Connection {
+    /// Accounts here all have a `sub`, so none is found by an address.
+    fileprivate func account(for lookup: AppleLookup) throws(SQLiteFailure) -> Account? {
+        if let account = try account(.appleSubject(lookup.subject)) { return account }
+        guard let transferSubject = lookup.transferSubject else { return nil }
+        return try account(transferredAs: transferSubject)
+    }
+
+    /// Returns how many grants are to be revoked now.
+    fileprivate func carryOut(
+        _ change: AccountChange, on account: Account, at now: UnixTime
+    ) throws(SQLiteFailure) -> Int {
+        switch change {
+        case .keep: return 0
+        case .update(let changed, let ending, let entries):
+            try update(changed, from: account)
+            for session in ending { try remove(session) }
+            if !ending.isEmpty || changed.isDisabled { try removeReceipts(of: account.id) }
+            try append(entries)
+            return 0
+        case .delete(let revoking, let entry):
+            try append([entry])
+            let grants = revoking ? try grants(of: account.id) : []
+            for grant in grants { try put(Revocation(grant: grant, dueAt: now)) }
+            try remove(account.id)
+            return grants.count
+        }
     }
 }
 #endif

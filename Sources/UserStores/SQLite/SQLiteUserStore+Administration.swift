@@ -27,6 +27,11 @@ extension SQLiteUserStore {
             } removing: { connection, names throws(SQLiteFailure) in
                 try connection.removeReceipts(names, expiredAt: time)
             },
+            marks: try purge { connection, last throws(SQLiteFailure) in
+                try connection.expiredMarks(at: time, after: last)
+            } removing: { connection, names throws(SQLiteFailure) in
+                try connection.removeMarks(names, expiredAt: time)
+            },
             attempts: try purge { connection, last throws(SQLiteFailure) in
                 try connection.attempts(begunBy: begun, after: last)
             } removing: { connection, keys throws(SQLiteFailure) in
@@ -65,6 +70,10 @@ extension SQLiteUserStore {
             count += try transaction { connection throws(SQLiteFailure) in try remove(connection, found) }
             last = end
         }
+    }
+
+    package func accounts(after last: UUIDv7?, limit: Int) throws(StoreError) -> [Account] {
+        try perform { connection throws(SQLiteFailure) in try connection.accounts(after: last, limit: limit) }
     }
 
     package func check() throws(StoreError) -> String {

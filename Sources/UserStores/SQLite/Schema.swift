@@ -12,12 +12,13 @@
 /// rewriting it. There is none against DELETE: the purge has to delete, and whoever means harm and may write the file
 /// can drop a trigger as well.
 ///
-/// A receipt names its account so that it goes with it. Neither receipts nor attempts are looked for but by key.
+/// A receipt names its account so that it goes with it. Neither receipts nor marks nor attempts are looked for but by key. A
+/// revocation outlives its account: it has what Apple is still to be told.
 enum Schema {
     /// "SiwA": marks the file as ours (https://sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x5369_7741
 
-    static let steps: [StaticString] = [accountsAndSessions]
+    static let steps: [StaticString] = [accountsAndSessions, wholeLife]
 
     static let accountsAndSessions: StaticString = """
         CREATE TABLE accounts (
@@ -80,6 +81,37 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         PRAGMA application_id = 0x53697741;
         PRAGMA user_version = 1;
+        """
+
+    static let wholeLife: StaticString = """
+        ALTER TABLE accounts ADD COLUMN transfer_sub TEXT;
+        ALTER TABLE accounts ADD COLUMN consent_revoked_at INTEGER;
+        ALTER TABLE accounts ADD COLUMN email_forwarding INTEGER;
+        ALTER TABLE accounts ADD COLUMN email_forwarding_since INTEGER;
+        CREATE UNIQUE INDEX accounts_in_transfer ON accounts (transfer_sub) WHERE transfer_sub IS NOT NULL;
+        CREATE TABLE marks (
+            name BLOB PRIMARY KEY NOT NULL CHECK (length(name) = 32),
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE apple_grants (
+            account_id BLOB NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+            client_id TEXT NOT NULL,
+            key_id TEXT NOT NULL,
+            sealed BLOB NOT NULL,
+            obtained_at INTEGER NOT NULL,
+            PRIMARY KEY (account_id, client_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE revocations (
+            account_id BLOB NOT NULL CHECK (length(account_id) = 16),
+            client_id TEXT NOT NULL,
+            key_id TEXT NOT NULL,
+            sealed BLOB NOT NULL,
+            obtained_at INTEGER NOT NULL,
+            attempts INTEGER NOT NULL,
+            due_at INTEGER NOT NULL,
+            PRIMARY KEY (account_id, client_id)
+        ) STRICT, WITHOUT ROWID;
+        PRAGMA user_version = 2;
         """
 }
 

@@ -92,8 +92,9 @@ func run() throws {
         let signIn = service.signIn(appleKeys: GivenKeys(set: try KeySet(keys)))
         let signedIn = try signIn(
             SignIn.Request(
-                identityToken: Array(token.utf8)[...], nonce: nil, deviceInfo: DeviceInfo(stored: [:]), fullName: nil,
-                email: nil, idempotencyKey: request["idempotency_key"]?.string),
+                identityToken: Array(token.utf8)[...], nonce: nil,
+                client: SignIn.Client(
+                    deviceInfo: DeviceInfo(stored: [:]), idempotencyKey: request["idempotency_key"]?.string)),
             origin: TestService.origin, at: UnixTime(seconds: time))
         say(
             "\(signedIn.sessionID) \(signedIn.isNew) \(signedIn.tokens.refreshToken) \(signedIn.tokens.accessToken)")

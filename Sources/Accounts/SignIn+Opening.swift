@@ -1,0 +1,125 @@
+internal import AppleID
+internal import JOSE
+
+extension SignIn {
+    /// A person whom Apple vouches for, and what their client said.
+    struct Arrival {
+        let identity: AppleIdentity
+        /// What the client proved it with, and nobody can guess: the identity token, or the code that stands for one.
+        let credential: ArraySlice<UInt8>
+        let client: Client
+        /// What must not have been used before.
+        let marks: [Mark]
+        /// What a retry has in common with the request whose answer was lost, where the credential is good only once.
+        let retryKey: [UInt8]?
+    }
+
+    /// Opens a session for a person, on the account that the store finds for them or on a new one.
+    func open(_ arrival: Arrival, origin: AuditEntry.Origin, at now: UnixTime) throws(SignInFailure) -> SignedIn {
+        let draft: SessionDraft
+        do throws(CryptographyError) {
+            draft = try SessionDraft(using: cryptography, at: now)
+        } catch {
+            throw .cryptography(error)
+        }
+        let repetition = repetition(of: arrival)
+        var result: Result<SignedIn, SignInFailure> = .failure(.accountDisabled)
+        let opening = { (known: Account?) -> Opening? in
+            let (account, events) = arriving(arrival, as: known, newID: draft.accountID, at: now)
+            var audit = events.map { AuditEntry($0, of: account, origin: origin, at: now) }
+            guard !account.isDisabled else {
+                audit.append(AuditEntry(.signInRefused, of: account, reason: "disabled", origin: origin, at: now))
+                return Opening(account: account, session: nil, audit: audit)
+            }
+            let session = draft.session(
+                of: account, clientID: arrival.identity.audience, client: arrival.client, policy: policy.sessions,
+                using: cryptography)
+            audit.append(AuditEntry(.signedIn, of: account, session: session.id, origin: origin, at: now))
+            do throws(CryptographyError) {
+                let signedIn = SignedIn(
+                    account: account, isNew: known == nil, clientID: arrival.identity.audience, sessionID: session.id,
+                    tokens: try issuer.tokens(
+                        for: session, refreshToken: draft.refreshToken, id: draft.tokenID, at: now))
+                result = .success(signedIn)
+                return Opening(
+                    account: account, session: session, audit: audit,
+                    receipt: try repetition?.receipt(for: signedIn, at: now))
+            } catch {
+                result = .failure(.cryptography(error))
+                return nil
+            }
+        }
+        let outcome: SignInOutcome
+        do throws(StoreError) {
+            outcome = try users.signIn(
+                lookup(of: arrival.identity), repeating: repetition?.name, once: arrival.marks, at: now, opening)
+            if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt) { return answer }
+        } catch {
+            throw .store(error)
+        }
+        switch outcome {
+        case .done, .nothing: return try result.get()
+        case .spent: throw .verification(.refused(.replayed))
+        case .repeated: return try open(arrival.unrepeated, origin: origin, at: now)
+        }
+    }
+
+    private func lookup(of identity: AppleIdentity) -> AppleLookup {
+        var lookup = AppleLookup(subject: identity.subject, transferSubject: identity.transferSubject)
+        if policy.linksVerifiedEmail, let email = identity.email, email.isVerified == true, !email.isPrivate {
+            lookup.verifiedEmail = email.address
+        }
+        return lookup
+    }
+
+    /// The account as it is from now on, and what the audit says of how it came to be so.
+    private func arriving(
+        _ arrival: Arrival, as known: Account?, newID: UUIDv7, at now: UnixTime
+    ) -> (Account, [AuditEntry.Event]) {
+        let identity = arrival.identity
+        let profile = Profile(
+            fullName: arrival.client.fullName, email: identity.email,
+            contactEmail: identity.email == nil ? arrival.client.email : nil)
+        guard let known else {
+            let account = Account(
+                id: newID, appleSubject: identity.subject, profile: profile, createdAt: now, updatedAt: now)
+            return (account, [.accountCreated])
+        }
+        // Who may not come in changes nothing by knocking.
+        guard !known.isDisabled else { return (known, []) }
+        var account = known.learning(profile, at: now)
+        var events: [AuditEntry.Event] = []
+        if known.appleSubject?.isIdentical(to: identity.subject) != true {
+            account = account.bound(to: identity.subject, at: now)
+            events.append(known.appleSubject == nil ? .accountLinked : .accountTransferred)
+        }
+        if account.consentRevokedAt != nil {
+            account.consentRevokedAt = nil
+            events.append(.consentRestored)
+        }
+        return (account, events)
+    }
+
+    private func repetition(of arrival: Arrival) -> Idempotency? {
+        let (key, seconds): ([UInt8], Int64)
+        if let name = arrival.client.idempotencyKey {
+            (key, seconds) = (Array(name.utf8), Idempotency.namedSeconds)
+        } else if let retryKey = arrival.retryKey {
+            (key, seconds) = (retryKey, policy.sessions.graceSeconds)
+        } else {
+            return nil
+        }
+        return Idempotency(
+            key: key, credential: arrival.credential, seconds: seconds, keys: keys, cryptography: cryptography)
+    }
+}
+
+extension SignIn.Arrival {
+    /// The same without a repetition to look for: the key that sealed the answer is gone, and nobody stays outside for that.
+    fileprivate var unrepeated: SignIn.Arrival {
+        var client = client
+        client.idempotencyKey = nil
+        return SignIn.Arrival(
+            identity: identity, credential: credential, client: client, marks: marks, retryKey: nil)
+    }
+}

@@ -1,0 +1,43 @@
+package import Accounts
+package import JOSE
+
+extension MemoryUserStore {
+    /// What a grant is kept under: one a person and client.
+    struct GrantKey: Hashable {
+        let accountID: UUIDv7
+        let clientID: [UInt8]
+
+        init(_ grant: AppleGrant) {
+            accountID = grant.accountID
+            clientID = Array(grant.clientID.utf8)
+        }
+    }
+
+    package func keep(_ grant: AppleGrant) throws(StoreError) {
+        if accounts[grant.accountID] == nil {
+            outbox[GrantKey(grant)] = Revocation(grant: grant, dueAt: grant.obtainedAt)
+        } else {
+            grants[GrantKey(grant)] = grant
+        }
+    }
+
+    package func grants(of accountID: UUIDv7) throws(StoreError) -> [AppleGrant] {
+        grants.values.filter { $0.accountID == accountID }.sorted { $0.clientID < $1.clientID }
+    }
+
+    package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
+        let taken = waiting.prefix { $0.dueAt <= now }.prefix(limit)
+        for revocation in taken { outbox[GrantKey(revocation.grant)] = revocation.taken(at: now) }
+        return Array(taken)
+    }
+
+    package func finish(_ revocation: Revocation) throws(StoreError) {
+        outbox[GrantKey(revocation.grant)] = nil
+    }
+
+    package func revocations(limit: Int) throws(StoreError) -> [Revocation] {
+        Array(waiting.prefix(limit))
+    }
+
+    private var waiting: [Revocation] { outbox.values.sorted { $0.dueAt < $1.dueAt } }
+}
