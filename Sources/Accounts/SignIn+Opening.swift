@@ -15,7 +15,12 @@ extension SignIn {
     }
 
     /// Opens a session for a person, on the account that the store finds for them or on a new one.
-    func open(_ arrival: Arrival, origin: AuditEntry.Origin, at now: UnixTime) throws(SignInFailure) -> SignedIn {
+    ///
+    /// - Parameter isFirst: whether a kept answer is looked for. It is not when the key that sealed it is gone: nobody stays
+    ///   outside for that.
+    func open(
+        _ arrival: Arrival, origin: AuditEntry.Origin, at now: UnixTime, isFirst: Bool = true
+    ) throws(SignInFailure) -> SignedIn {
         let draft: SessionDraft
         do throws(CryptographyError) {
             draft = try SessionDraft(using: cryptography, at: now)
@@ -52,15 +57,16 @@ extension SignIn {
         let outcome: SignInOutcome
         do throws(StoreError) {
             outcome = try users.signIn(
-                lookup(of: arrival.identity), repeating: repetition?.name, once: arrival.marks, at: now, opening)
+                lookup(of: arrival.identity), repeating: isFirst ? repetition?.name : nil,
+                once: arrival.marks, at: now, opening)
             if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt) { return answer }
         } catch {
             throw .store(error)
         }
         switch outcome {
         case .done, .nothing: return try result.get()
-        case .spent: throw .verification(.refused(.replayed))
-        case .repeated: return try open(arrival.unrepeated, origin: origin, at: now)
+        case .spent: throw .spent
+        case .repeated: return try open(arrival, origin: origin, at: now, isFirst: false)
         }
     }
 
@@ -111,15 +117,5 @@ extension SignIn {
         }
         return Idempotency(
             key: key, credential: arrival.credential, seconds: seconds, keys: keys, cryptography: cryptography)
-    }
-}
-
-extension SignIn.Arrival {
-    /// The same without a repetition to look for: the key that sealed the answer is gone, and nobody stays outside for that.
-    fileprivate var unrepeated: SignIn.Arrival {
-        var client = client
-        client.idempotencyKey = nil
-        return SignIn.Arrival(
-            identity: identity, credential: credential, client: client, marks: marks, retryKey: nil)
     }
 }

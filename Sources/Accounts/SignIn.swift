@@ -132,6 +132,8 @@ package struct SignedIn: Sendable {
 /// Why nobody was signed in.
 package enum SignInFailure: Error, Hashable {
     case verification(VerificationFailure)
+    /// What proves who signs in is good, and only once, and was used before.
+    case spent
     case accountDisabled
     case store(StoreError)
     case cryptography(CryptographyError)

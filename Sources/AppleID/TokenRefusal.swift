@@ -20,8 +20,6 @@ package enum TokenRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case nonceMissing = "nonce_missing"
     case nonceUnexpected = "nonce_unexpected"
     case nonceMismatch = "nonce_mismatch"
-    /// The token is good, and was used before, where one is good only once.
-    case replayed
 
     init(_ error: JOSEError) {
         self =

@@ -1,4 +1,4 @@
-internal import Accounts
+package import Accounts
 package import JOSE
 
 /// The doorway's inside: one request in, one response out, one line for the log. It knows no runtime; an adapter brings
@@ -30,8 +30,9 @@ package struct AuthFunction {
         let requestID = context?.requestID ?? Self.newRequestID(at: now, using: cryptography)
         var log = LogLine(time: now, requestID: requestID)
         var response: Response
+        var errands: [Errand] = []
         do throws(Failure) {
-            response = try endpoints.answer(try incoming.get(), at: now, log: &log)
+            response = try endpoints.answer(try incoming.get(), at: now, log: &log, errands: &errands)
             log.outcome = "ok"
         } catch {
             let problem = Problem(error)
@@ -45,7 +46,7 @@ package struct AuthFunction {
         log.milliseconds = clock.monotonicMilliseconds() - start
         // RFC 9110 §9.3.2: HEAD is GET without the body.
         if (try? incoming.get())?.isHead == true { response.body = [] }
-        return Exchange(response: response, log: log)
+        return Exchange(response: response, log: log, errands: errands)
     }
 
     /// The answer of a program that is not configured: it says nothing of the configuration, which is the log's to tell.
@@ -64,10 +65,11 @@ package struct AuthFunction {
     }
 }
 
-/// A response, and what the log is to say of it.
+/// A response, what the log is to say of it, and what is to be done when it is written.
 package struct Exchange {
     package var response: Response
     package var log: LogLine
+    package var errands: [Errand] = []
 }
 
 /// The clocks, handed in: the centre reads none.

@@ -28,7 +28,7 @@ enum ActionLoop {
             Descriptor.printError(exchange.log.json.text)
             guard isWritten else { return closedDescriptor() }
             // A container that is paused in the middle of this loses nothing: keys that are in use stay usable.
-            service.afterResponse()
+            service.afterResponse(exchange.errands)
         }
         return service.exitStatus
     }

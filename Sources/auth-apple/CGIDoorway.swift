@@ -19,8 +19,8 @@ enum CGIDoorway {
         Descriptor.printError(exchange.log.json.text)
         if !isWritten { Report.logLostAnswer(to: exchange.log.requestID) }
         // Before the end of the output is seen: from then on servers kill a program that is still there.
-        if service.hasWorkAfterResponse {
-            Successor.run(closing: output) { service.afterResponse() }
+        if service.hasWork(after: exchange.errands) {
+            Successor.run(closing: output) { service.afterResponse(exchange.errands) }
         }
         output.close()
         return isWritten ? service.exitStatus : ExitStatus.inputOutput

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import AuthFunction
 internal import Glibc
 internal import JOSE
@@ -11,10 +12,10 @@ enum EventLoop {
             Descriptor.printError(
                 "auth-apple: waiting for one JSON event on standard input (auth-apple --help says more)")
         }
-        let isAnswered = answer(Descriptor.readAll(STDIN_FILENO, limit: Event.maximumSize), with: service)
+        let (isAnswered, errands) = answer(Descriptor.readAll(STDIN_FILENO, limit: Event.maximumSize), with: service)
         // The client has its answer: whoever reads it need not wait for what comes now.
         close(STDOUT_FILENO)
-        service.afterResponse()
+        service.afterResponse(errands)
         return isAnswered ? service.exitStatus : ExitStatus.inputOutput
     }
 
@@ -24,14 +25,17 @@ enum EventLoop {
         var lines = LineReader(descriptor: STDIN_FILENO, limit: Event.maximumSize)
         while let line = lines.next() {
             if case .bytes(let event) = line, event.isEmpty { continue }
-            guard answer(line, with: service) else { return ExitStatus.inputOutput }
-            service.afterResponse()
+            let (isAnswered, errands) = answer(line, with: service)
+            guard isAnswered else { return ExitStatus.inputOutput }
+            service.afterResponse(errands)
         }
         return service.exitStatus
     }
 
-    /// False when the event could not be read, or the answer not be written: there is nobody to go on for.
-    private static func answer(_ input: Input, with service: Service) -> Bool {
+    /// Not answered when the event could not be read, or the answer not be written: there is nobody to go on for.
+    private static func answer(
+        _ input: Input, with service: Service
+    ) -> (isAnswered: Bool, errands: [Errand]) {
         let event: Event
         var isRead = true
         switch input {
@@ -45,7 +49,7 @@ enum EventLoop {
         let isWritten = Descriptor.write(event.bytes(of: exchange.response), to: STDOUT_FILENO)
         Descriptor.printError(exchange.log.json.text)
         if !isWritten { Report.logLostAnswer(to: exchange.log.requestID) }
-        return isRead && isWritten
+        return (isRead && isWritten, exchange.errands)
     }
 
     /// Whoever writes the event writes all of it; under OpenFaaS that is the client. So an address that stands in it, in whatever

@@ -45,7 +45,7 @@ struct LambdaLoop {
             let isDelivered = deliver(event.bytes(of: exchange.response), to: invocation.id)
             Descriptor.printError(exchange.log.json.text)
             guard isDelivered else { return ExitStatus.software }
-            service.afterResponse()
+            service.afterResponse(exchange.errands)
         }
     }
 

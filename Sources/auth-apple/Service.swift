@@ -37,10 +37,11 @@ struct Service {
     }
 
     /// Whether `afterResponse` has anything to do that takes time.
-    var hasWorkAfterResponse: Bool { rooms?.keyCache.wantsRefresh ?? false }
+    func hasWork(after errands: [Errand]) -> Bool { (rooms?.keyCache.wantsRefresh ?? false) || !errands.isEmpty }
 
-    /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh.
-    func afterResponse() {
+    /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh, and what is
+    /// left to do at Apple.
+    func afterResponse(_ errands: [Errand]) {
         guard let keyCache = rooms?.keyCache else { return }
         keyCache.refreshIfStale()
         Report.logKeyCache(keyCache.takeReport().notes.map(\.description))

@@ -32,7 +32,8 @@ struct PersonalDataTests {
                 "full_name": "Ana", "email": "x7k2m9@privaterelay.appleid.com", "email_verified": .bool(true),
                 "is_private_email": .bool(true), "contact_email": "ana@example.com",
                 "created_at": .string("at \(now.milliseconds)"), "updated_at": .string("at \(later.milliseconds)"),
-                "disabled_at": .null,
+                "disabled_at": .null, "consent_revoked_at": .null, "email_forwarding": .null,
+                "apple_transfer_sub": .null,
             ])
         let sessions = try #require(json["sessions"]?.array)
         #expect(sessions.count == 2)

@@ -67,7 +67,7 @@ import Testing
             #expect(try connection.integer("PRAGMA foreign_keys") == 1)
             #expect(try connection.integer("PRAGMA trusted_schema") == 0)
             #expect(
-                try connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") == 5)
+                try connection.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict") == 8)
             #expect(throws: SQLiteFailure.self) {
                 try connection.insert(login(of: person("nobody")))
             }

@@ -23,7 +23,9 @@ package struct Endpoints {
         self.cryptography = cryptography
     }
 
-    func answer(_ request: Request, at now: UnixTime, log: inout LogLine) throws(Failure) -> Response {
+    func answer(
+        _ request: Request, at now: UnixTime, log: inout LogLine, errands: inout [Errand]
+    ) throws(Failure) -> Response {
         let route = try Route.find(method: request.method, path: request.path)
         log.route = "\(request.method) \(route.name)"
         let address = clientAddress.of(request)

@@ -7,6 +7,8 @@ package enum Failure: Error, Hashable {
     /// The event or the body is not what the route takes.
     case invalidRequest([FieldError], concernsToken: Bool = false)
     case invalidToken(TokenRefusal)
+    /// A token or code that is good only once, and was used before.
+    case credentialSpent
     /// A token of ours that does not stand for a living session.
     case sessionRefused(SessionRefusal)
     case accountDisabled
@@ -38,6 +40,7 @@ package enum Failure: Error, Hashable {
             switch failure {
             case .verification(.refused(let refusal)): .invalidToken(refusal)
             case .verification(.keysUnavailable(let unavailable)): .keysUnavailable(unavailable)
+            case .spent: .credentialSpent
             case .accountDisabled: .accountDisabled
             case .store(let error): .storeUnavailable(error)
             case .cryptography(let error): .cryptography(reason: error.reason)
@@ -60,6 +63,7 @@ package enum Failure: Error, Hashable {
         switch self {
         case .invalidRequest(let errors, _): errors.map { "\($0.field): \($0.reason)" }.joined(separator: "; ")
         case .invalidToken(let refusal): refusal.rawValue
+        case .credentialSpent: "spent"
         case .sessionRefused(let refusal): refusal.rawValue
         case .tooManyRequests(let policy, _, _): policy
         case .keysUnavailable(let unavailable): unavailable.reason

@@ -18,7 +18,7 @@ struct Problem {
             self.init(
                 status: 400, code: "invalid_request", detail: concernsToken ? .signInFailed : .invalidRequest,
                 errors: errors)
-        case .invalidToken:
+        case .invalidToken, .credentialSpent:
             // One public code: the caller is not told which check failed. RFC 6750 §3 wants the challenge.
             self.init(
                 status: 401, code: "invalid_token", detail: .signInFailed,
