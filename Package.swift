@@ -54,7 +54,10 @@ let package = Package(
         .systemLibrary(name: "SQLiteShim"),
         room(
             "UserStores",
-            ["Accounts", "AppleID", "JOSE", .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"]))]),
+            [
+                "Accounts", "AppleID", "CurlHTTP", "JOSE",
+                .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
+            ]),
 
         // The doorway, and the programs.
         room("AuthFunction", ["Accounts", "AppleID", "JOSE"]),
@@ -70,7 +73,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["Accounts", "AppleID", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto"],
-            path: "Tests/Support", exclude: ["KeyCacheProbe", "LoopbackServer.py", "StoreProbe"],
+            path: "Tests/Support", exclude: ["DynamoDBServer.py", "KeyCacheProbe", "LoopbackServer.py", "StoreProbe"],
             swiftSettings: testSettings),
         .executableTarget(
             name: "store-probe", dependencies: ["Accounts", "AppleID", "JOSE", "TestSupport", "UserStores"],

@@ -52,6 +52,17 @@ internal import CurlShim
         try check(code)
     }
 
+    /// libcurl signs by its own clock. Before 7.88 it left out every header of ours but the type, and AWS wants all of
+    /// `x-amz-…` signed: https://curl.se/libcurl/c/CURLOPT_AWS_SIGV4.html
+    func sign(with signing: Signing) throws(HTTPError) {
+        guard CurlLibrary.version >= 0x07_58_00 else {
+            throw HTTPError(.library, "libcurl is older than 7.88, which cannot sign for AWS")
+        }
+        try set(CURLOPT_AWS_SIGV4, "aws:amz:\(signing.region):\(signing.service)")
+        try set(CURLOPT_USERNAME, signing.accessKeyID)
+        try set(CURLOPT_PASSWORD, signing.secretAccessKey)
+    }
+
     /// Runs the transfer. Once it has ended, libcurl holds no pointer to anything of ours that `reset` leaves behind.
     func perform(sending lines: borrowing CurlHeaderLines, into receiver: ResponseReceiver) throws(HTTPError) {
         let context = unsafe Unmanaged.passUnretained(receiver).toOpaque()

@@ -18,4 +18,11 @@ enum CurlLibrary {
         signal(SIGPIPE, SIG_IGN)
         return unsafe UnsafePointer(library)
     }()
+
+    /// As in 0x075800 for 7.88.0; zero without a library.
+    static var version: UInt32 {
+        guard let library = unsafe opened, let information = unsafe library.pointee.curl_version_info(CURLVERSION_FIRST)
+        else { return 0 }
+        return unsafe information.pointee.version_num
+    }
 }

@@ -78,18 +78,24 @@ package final class HTTPClient {
         if let body = request.body ?? (request.method == .post ? [] : nil) { try curl.set(body: body) }
         // After the body, which makes it a POST.
         try curl.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        if let signing = request.signing {
+            try signing.check(request)
+            try curl.sign(with: signing)
+        }
     }
 
     /// One line a header, none of which can become two; and without those that libcurl would add to a body.
     private static func headerLines(of request: HTTPRequest) throws(HTTPError) -> [String] {
         var lines: [String] = []
-        for header in request.headers {
+        for header in request.headers + (request.signing?.headers ?? []) {
             guard header.isOneLine else {
                 throw HTTPError(.request, "a header has a character that has no place in one")
             }
             // libcurl's spelling of a field without value is a semicolon; with a colon it would leave the field out.
             lines.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
         }
+        // libcurl would sign these lines, which are never sent. A signed request has neither: see `Signing.check`.
+        if request.signing != nil { return lines }
         if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             lines.append("Content-Type:")
         }

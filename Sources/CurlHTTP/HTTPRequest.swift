@@ -36,6 +36,8 @@ package struct HTTPRequest: Sendable {
     /// Sent as it is; its `content-type` is one of the headers.
     package var body: [UInt8]?
     package var limits = Limits()
+    /// Set for a request that AWS is to believe.
+    package var signing: Signing?
 
     package init(_ method: Method = .get, _ url: HTTPURL, headers: [Header] = [], body: [UInt8]? = nil) {
         self.method = method

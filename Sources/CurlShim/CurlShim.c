@@ -9,8 +9,8 @@ bool curl_shim_open(CurlShimLibrary *library) {
 
 // POSIX makes the conversion from an object pointer to a function pointer valid for dlsym.
 #define FIND(name) ((library->name = (__typeof__(name) *)dlsym(file, #name)) != NULL)
-    return FIND(curl_global_init) && FIND(curl_easy_init) && FIND(curl_easy_cleanup) && FIND(curl_easy_reset)
-        && FIND(curl_easy_perform) && FIND(curl_easy_strerror) && FIND(curl_slist_append)
+    return FIND(curl_global_init) && FIND(curl_version_info) && FIND(curl_easy_init) && FIND(curl_easy_cleanup)
+        && FIND(curl_easy_reset) && FIND(curl_easy_perform) && FIND(curl_easy_strerror) && FIND(curl_slist_append)
         && FIND(curl_slist_free_all) && FIND(curl_easy_setopt) && FIND(curl_easy_getinfo);
 #undef FIND
 }

@@ -3,9 +3,11 @@ package enum UserStores {
     /// The store that `url` names. Only the URL is judged here: a wrong one stops the program at its start, an unreachable
     /// database only those requests that need it.
     ///
-    /// - Parameter patience: how long one request may wait for others that are writing.
+    /// - Parameters:
+    ///   - isDevelopment: whether a store may be asked over plain HTTP, on this machine only.
+    ///   - patience: how long one request may wait for others that are writing.
     package static func open(
-        _ url: String, patience: Duration = .seconds(5)
+        _ url: String, isDevelopment: Bool = false, patience: Duration = .seconds(5)
     ) throws(StoreConfigurationError) -> any UserStore {
         guard let colon = url.firstIndex(of: ":") else { throw .unknownScheme }
         let rest = String(url[url.index(after: colon)...])
@@ -22,7 +24,7 @@ package enum UserStores {
         case "postgres", "postgresql":
             throw .absent(store: "PostgreSQL", remedy: "build with --traits default,PostgreSQL")
         case "dynamodb":
-            throw .absent(store: "DynamoDB", remedy: "use a build that has it")
+            return try DynamoDBUserStore(location: rest, isDevelopment: isDevelopment, patience: patience)
         default:
             throw .unknownScheme
         }

@@ -10,7 +10,7 @@ import Testing
         "OpenSSLCrypto": ["JOSE", "OpenSSLShim", "Glibc", "Synchronization"],
         "CurlHTTP": ["CurlShim", "Glibc"],
         "KeyCache": ["AppleID", "JOSE", "Glibc"],
-        "UserStores": ["Accounts", "AppleID", "JOSE", "SQLiteShim", "PostgreSQLShim", "Glibc"],
+        "UserStores": ["Accounts", "AppleID", "CurlHTTP", "JOSE", "SQLiteShim", "PostgreSQLShim", "Glibc"],
         "AuthFunction": ["Accounts", "AppleID", "JOSE", "Glibc"],
         "auth-apple": [
             "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",

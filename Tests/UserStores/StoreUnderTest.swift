@@ -11,6 +11,8 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
     let name: String
     /// Whether other processes see what one wrote, and whether it outlives them.
     let isShared: Bool
+    /// Whether nobody waits for another who writes, but decides again what was decided on something past.
+    var isOptimistic = false
     /// Runs its body with the URL of an empty store, and removes the store.
     let withURL: @Sendable ((String) throws -> Void) throws -> Void
 
@@ -24,6 +26,12 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
                 try withFolder { try body("sqlite:\($0)/state/accounts.db") }
             })
         #endif
+        if DynamoDBServer.isInstalled {
+            all.append(
+                StoreUnderTest(name: "DynamoDB", isShared: true, isOptimistic: true) { body in
+                    try DynamoDBServer.shared.withTable(body)
+                })
+        }
         return all
     }()
 
@@ -31,6 +39,13 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
 
     func withStore(_ body: (any UserStore) throws -> Void) throws {
         try withURL { try body(UserStores.open($0)) }
+    }
+}
+
+extension UserStores {
+    /// As in development, where DynamoDB may be asked on this machine.
+    static func open(_ url: String) throws(StoreConfigurationError) -> any UserStore {
+        try open(url, isDevelopment: true)
     }
 }
 

@@ -16,6 +16,7 @@
 /// libcurl's functions, found in the library. Swift calls them directly, but for the two that take variable arguments.
 typedef struct {
     CURL_SHIM_FUNCTION(curl_global_init);
+    CURL_SHIM_FUNCTION(curl_version_info);
     CURL_SHIM_FUNCTION(curl_easy_init);
     CURL_SHIM_FUNCTION(curl_easy_cleanup);
     CURL_SHIM_FUNCTION(curl_easy_reset);

@@ -69,7 +69,7 @@ let argument = arguments.count > 2 ? arguments[arguments.startIndex + 2] : ""
 let patience = option("--patience").flatMap { Int($0) } ?? 20_000
 
 func run() throws {
-    let store = try UserStores.open(url, patience: .milliseconds(patience))
+    let store = try UserStores.open(url, isDevelopment: true, patience: .milliseconds(patience))
     let service = TestService(users: store)
     if arguments.contains("--at-gate") { say("ready") }
     let input = arguments.contains("--at-gate") || ["apple", "refresh", "logout"].contains(command) ? readInput() : ""

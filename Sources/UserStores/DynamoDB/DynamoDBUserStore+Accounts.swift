@@ -1,0 +1,78 @@
+package import Accounts
+package import JOSE
+
+extension DynamoDBUserStore {
+    package func change(
+        account key: AccountKey, once mark: Mark?, at now: UnixTime,
+        _ decide: (Account, [Session]) -> AccountChange
+    ) throws(StoreError) -> ChangeOutcome {
+        try perform { table throws(DynamoDBFailure) in
+            let items = try table.items(Self.keys(key, mark))
+            let marks = MarkView(items: items)
+            if let mark, marks.isSpent(mark, at: now) { return .spent }
+            guard let id = Self.id(key, in: items), let (known, sessions) = try table.accountAndSessions(id) else {
+                return .noAccount
+            }
+            let change = AccountChanging(
+                table: table, known: known, sessions: sessions.youngestFirst, mark: mark.map(marks.remember))
+            switch decide(known.account, change.sessions.map(\.session)) {
+            case .keep:
+                try change.keep()
+                return .done(revocations: 0)
+            case .update(let account, let ending, let entries):
+                try change.update(account, ending: ending, entries)
+                return .done(revocations: 0)
+            case .delete(let isRevoking, let entry):
+                return .done(revocations: try change.delete(isRevoking: isRevoking, entry, at: now))
+            }
+        }
+    }
+
+    private static func keys(_ key: AccountKey, _ mark: Mark?) -> [Key] {
+        var keys = mark.map { [Key.mark($0.name)] } ?? []
+        if case .appleSubject(let subject) = key { keys.append(.owner(ofSubject: subject)) }
+        return keys
+    }
+
+    private static func id(_ key: AccountKey, in items: [Key: Item]) -> UUIDv7? {
+        switch key {
+        case .id(let id): id
+        case .appleSubject(let subject):
+            items[.owner(ofSubject: subject)]?.string("account").flatMap { UUIDv7($0) }
+        }
+    }
+
+    package func endSessions(
+        of accountID: UUIDv7, except kept: UUIDv7?, audit: (Session) -> AuditEntry
+    ) throws(StoreError) -> Int {
+        var count = 0
+        while true {
+            let some = try perform { table throws(DynamoDBFailure) in
+                guard let (known, sessions) = try table.accountAndSessions(accountID) else { return 0 }
+                // So many that their entries fit one request; who has more has them ended in turns, each of which is whole.
+                let ended = sessions.youngestFirst.filter { $0.session.id != kept }.prefix(1000)
+                guard !ended.isEmpty else { return 0 }
+                let change = AccountChanging(table: table, known: known, sessions: sessions, mark: nil)
+                try change.update(
+                    known.account, ending: ended.map(\.session), ended.map { audit($0.session) }, voidsReceipts: false)
+                return ended.count
+            }
+            guard some > 0 else { return count }
+            count += some
+        }
+    }
+
+    package func audit(of accountID: UUIDv7) throws(StoreError) -> [AuditEntry] {
+        try perform { table throws(DynamoDBFailure) in
+            let items = try table.items(in: Key.account(accountID).partition, from: "audit#", to: "erasure")
+            // Of who was deleted no address is given out, swept or not.
+            let isErased = items.last.flatMap { Key($0) } == .erasure(of: accountID)
+            var entries: [AuditEntry] = []
+            for item in isErased ? items.dropLast() : items[...] {
+                let audit = try StoredAudit(item, of: accountID)
+                entries += isErased ? audit.entries.map(\.withoutAddress) : audit.entries
+            }
+            return entries
+        }
+    }
+}

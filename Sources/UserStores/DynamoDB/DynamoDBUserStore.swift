@@ -1,0 +1,46 @@
+internal import Accounts
+internal import JOSE
+
+/// Accounts and sessions in one DynamoDB table, for any number of machines and in every build.
+///
+/// Nobody locks anything. A change reads, decides, and writes under the condition that what it read is unchanged (each write
+/// gives an item a new `version`); if it is not, it reads and decides again. Everything that must be together is one
+/// transaction, and every change that concerns more than one session writes the account's item, by which such changes come one
+/// after the other. A refresh is two reads and one conditional write of the session alone: a token names a session and not
+/// its account, and an answer shows the account as it is now.
+package final class DynamoDBUserStore: UserStore {
+    let table: DynamoDBTable
+    private let patience: Duration
+
+    init(location: String, isDevelopment: Bool, patience: Duration) throws(StoreConfigurationError) {
+        let location = try DynamoDBLocation(location, isDevelopment: isDevelopment)
+        table = DynamoDBTable(
+            name: location.table, region: location.region, url: location.url, credentials: AWSCredentialChain())
+        self.patience = patience
+    }
+
+    /// Runs `body`, and runs it again when somebody else came between what it read and what it wrote.
+    func perform<Result>(
+        _ body: (DynamoDBTable) throws(DynamoDBFailure) -> Result
+    ) throws(StoreError) -> Result {
+        table.schedule = RetrySchedule(lasting: patience)
+        while true {
+            do throws(DynamoDBFailure) {
+                return try body(table)
+            } catch {
+                switch error {
+                case .conflict:
+                    guard table.schedule.wait() else {
+                        throw .unavailable(reason: "DynamoDB \(table.name): others write the same all the time")
+                    }
+                case .noTable:
+                    throw .unusable(
+                        reason: "DynamoDB \(table.name): there is no such table in \(table.region): "
+                            + "auth-apple store migrate creates it")
+                case .unavailable(let reason): throw .unavailable(reason: "DynamoDB \(table.name): \(reason)")
+                case .unusable(let reason): throw .unusable(reason: "DynamoDB \(table.name): \(reason)")
+                }
+            }
+        }
+    }
+}
