@@ -90,7 +90,7 @@ let package = Package(
         tests(
             "UserStores",
             [
-                "Accounts", "AppleID", "JOSE", "UserStores", "store-probe",
+                "Accounts", "AppleID", "CurlHTTP", "JOSE", "UserStores", "store-probe",
                 .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
             ]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),

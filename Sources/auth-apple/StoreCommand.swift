@@ -33,7 +33,7 @@ enum StoreCommand {
         }
         let store: any UserStore
         do throws(StoreConfigurationError) {
-            store = try UserStores.open(url)
+            store = try UserStores.open(url, isDevelopment: mode == .development)
         } catch {
             return Report.configuration([
                 ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)

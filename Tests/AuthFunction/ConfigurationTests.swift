@@ -40,7 +40,7 @@ struct Setting {
             environment, userID: 1000, using: TokenForge.cryptography,
             judgedBy: EdgeJudgement(
                 keysURL: { _, _ in edgeFaults["KEYS_URL"] }, keyCache: { _ in edgeFaults["KEY_CACHE"] },
-                store: { _ in edgeFaults["STORE"] }))
+                store: { _, _ in edgeFaults["STORE"] }))
     }
 
     /// The problems, each as its line; none when it serves.

@@ -239,6 +239,10 @@ def obey(told):
         with lock:
             status, body = moto({"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.CreateTable"},
                                 definition)
+            if status == 200:
+                # As the template does: aws dynamodb update-time-to-live.
+                dynamodb_backends["123456789012"]["eu-west-1"].update_time_to_live(
+                    told["create"]["TableName"], {"Enabled": told["expires"], "AttributeName": "ttl"})
         return {"status": status, "body": body.decode()}
     if "delete" in told:
         with lock:

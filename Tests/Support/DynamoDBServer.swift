@@ -61,16 +61,19 @@ package final class DynamoDBServer: @unchecked Sendable {
     package static let isInstalled = FileManager.default.fileExists(
         atPath: Programs.packageRoot.appending(path: ".build/tools/pins").path())
 
+    /// The example of AWS's documentation.
     package static let keyID = "AKIDEXAMPLE"
+    package static let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 
-    /// That of the process. Its credentials are put into the environment, where the store finds them.
+    /// That of the process.
     package static let shared: DynamoDBServer = {
-        setenv("AWS_ACCESS_KEY_ID", keyID, 1)
-        setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", 1)
         do { return try DynamoDBServer() } catch { fatalError("moto does not start: \(error)") }
     }()
 
+    /// Its credentials are put into the environment, where the stores of this process and of those that it starts find them.
     package init() throws {
+        setenv("AWS_ACCESS_KEY_ID", Self.keyID, 1)
+        setenv("AWS_SECRET_ACCESS_KEY", Self.secret, 1)
         process.executableURL = URL(filePath: Self.python)
         process.arguments = [URL(filePath: #filePath).deletingLastPathComponent().path() + "/DynamoDBServer.py"]
         process.standardInput = input
@@ -86,13 +89,13 @@ package final class DynamoDBServer: @unchecked Sendable {
         process.waitUntilExit()
     }
 
-    /// Runs `body` with the URL of a table as `deploy/dynamodb/table.json` makes it, bare, and removes it.
-    package func withTable(_ body: (String) throws -> Void) throws {
+    /// Runs `body` with the URL of a table as `deploy/dynamodb/table.json` makes it, and removes it.
+    package func withTable(expires: Bool = true, _ body: (String) throws -> Void) throws {
         let name = "test-\(UUID().uuidString.lowercased())"
         let file = Programs.packageRoot.appending(path: "deploy/dynamodb/table.json")
         var definition = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any] ?? [:]
         definition["TableName"] = name
-        let answer = try tell(["create": definition])
+        let answer = try tell(["create": definition, "expires": expires])
         guard answer["status"] as? Int == 200 else { throw CocoaError(.fileWriteUnknown, userInfo: answer) }
         defer { _ = try? tell(["delete": name]) }
         try body(url(table: name))

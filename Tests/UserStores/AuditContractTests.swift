@@ -144,8 +144,9 @@ import UserStores
         try subject.withStore { store in
             let made = try store.signIn(person("1")) { login(of: $0, days: 1) }
             let day: Int64 = 86_400
+            let half = subject.bulk / 2
             // More than two of the batches in which it works; half of them stay.
-            for index in 0..<1200 {
+            for index in 0..<subject.bulk {
                 let isShort = index.isMultiple(of: 2)
                 let receipt = Receipt(
                     name: randomBytes(32), sealed: [1], expiresAt: noon.adding(seconds: isShort ? 600 : 90 * day))
@@ -160,18 +161,18 @@ import UserStores
             }
             #expect(try store.purge(before: noon) == PurgeCount())
             #expect(try store.purge(before: noon.adding(seconds: 599)) == PurgeCount())
-            #expect(try store.purge(before: noon.adding(seconds: 600)) == PurgeCount(receipts: 600))
+            #expect(try store.purge(before: noon.adding(seconds: 600)) == PurgeCount(receipts: half))
             #expect(try store.purge(before: noon.adding(seconds: day - 1)) == PurgeCount())
-            #expect(try store.purge(before: noon.adding(seconds: day)) == PurgeCount(sessions: 1, attempts: 600))
+            #expect(try store.purge(before: noon.adding(seconds: day)) == PurgeCount(sessions: 1, attempts: half))
             #expect(try store.count(attemptKey(1), window: noon.adding(seconds: 90 * day)) == 2, "it goes on")
             #expect(try store.purge(before: noon.adding(seconds: day), auditDays: 1) == PurgeCount())
             #expect(
-                try store.purge(before: noon.adding(seconds: day + 1), auditDays: 1) == PurgeCount(auditEntries: 602))
+                try store.purge(before: noon.adding(seconds: day + 1), auditDays: 1) == PurgeCount(auditEntries: half + 2))
             #expect(try store.audit(of: made.account.id).isEmpty)
             #expect(try store.account(made.account.id) != nil, "accounts stay")
             #expect(try store.purge(before: noon.adding(seconds: 401 * day)).auditEntries == 0)
             let rest = try store.purge(before: noon.adding(seconds: 401 * day + 1))
-            #expect(rest == PurgeCount(auditEntries: 600), "the audit is kept for 400 days unless told otherwise")
+            #expect(rest == PurgeCount(auditEntries: half), "the audit is kept for 400 days unless told otherwise")
             // The numbers of an account whose audit is gone begin again.
             _ = try store.signIn(person("1")) { login(of: $0) }
             #expect(try store.audit(of: made.account.id).map(\.event) == [.signedIn])

@@ -173,7 +173,7 @@ import UserStores
             // More than two of the batches in which it works, with long-lived ones in between.
             var short: [UUIDv7] = []
             var long: [UUIDv7] = []
-            for index in 0..<1300 {
+            for index in 0..<(subject.bulk + 100) {
                 let made = try store.signIn(person("\(index % 7)")) {
                     login(of: $0, at: noon.adding(seconds: Int64(index)), days: index % 3 == 0 ? 90 : 30)
                 }

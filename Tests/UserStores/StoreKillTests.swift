@@ -25,7 +25,7 @@ import UserStores
                     try StoreProbe(url, command: ["lives", "person-\(round % 20)"])
                 }
                 for probe in probes {
-                    ledger.read(probe.lines(killedAfter: UInt32.random(in: 5_000...60_000)))
+                    ledger.read(probe.lines(killedAfter: UInt32.random(in: subject.life)))
                     kills += 1
                 }
             }

@@ -44,7 +44,22 @@ import UserStores
         }
     }
 
-    @Test(arguments: StoreUnderTest.shared)
+    /// Where nobody waits, whoever comes second with what was decided decides again.
+    @Test(arguments: StoreUnderTest.optimistic)
+    func whoWasOvertakenSeesWhatTheOtherDid(_ subject: StoreUnderTest) throws {
+        try subject.withURL { url in
+            let slow = try StoreProbe(url, "canary-subject", ["--hold"])
+            try slow.wait(for: "inside")
+            let quick = try StoreProbe(url, "canary-subject").signedIn()
+            #expect(quick.isNew)
+            let overtaken = try slow.signedIn()
+            #expect(!overtaken.isNew)
+            #expect(overtaken.account == quick.account && overtaken.session != quick.session)
+            #expect(try UserStores.open(url).check().contains("1 accounts, 2 sessions"))
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.waiting)
     func whoFindsAnotherWriterWaitsForIt(_ subject: StoreUnderTest) throws {
         try subject.withURL { url in
             let writer = try StoreProbe(url, "canary-subject", ["--hold"])

@@ -5,7 +5,10 @@ import UserStores
     @Test(arguments: [
         "", "accounts.db", "/var/lib/accounts.db", "mysql://canary:canary@host/db", "sqlite:", "sqlite::memory:",
         "sqlite:folder/", "sqlite://host/accounts.db", "sqlite:a.db?mode=ro", "sqlite:a\0b", "memory:x",
-        "postgres://canary:canary@host/db", "postgresql://canary@host/db", "dynamodb:canary?region=eu-west-1",
+        "postgres://canary:canary@host/db", "postgresql://canary@host/db", "dynamodb:?region=eu-west-1", "dynamodb:ca?region=eu-west-1", "dynamodb:ca/nary?region=eu-west-1",
+        "dynamodb:canary?region=Canary!", "dynamodb:canary?region=a&region=b", "dynamodb:canary?region=a&key=canary",
+        "dynamodb:canary?region=a&endpoint=http://canary.example.com", "dynamodb:canary?region=a&endpoint=file:///canary",
+        "dynamodb:canary?region=a&endpoint=https://h/canary", "dynamodb:canary?region=a&endpoint=https://u:canary@h",
     ])
     func aURLThatNamesNoStoreOfThisBuildIsRefusedWithoutRepeatingIt(_ url: String) throws {
         let error = try #require(throws: StoreConfigurationError.self) { try UserStores.open(url) }
@@ -13,7 +16,7 @@ import UserStores
         #expect(!error.description.isEmpty)
     }
 
-    @Test(arguments: ["postgres://host/db", "POSTGRESQL://host/db", "dynamodb:table", "sqlite:a.db"])
+    @Test(arguments: ["postgres://host/db", "POSTGRESQL://host/db", "sqlite:a.db"])
     func aStoreThatThisBuildLacksIsNamed(_ url: String) {
         #if SQLite
         if url.hasPrefix("sqlite") { return }
@@ -25,5 +28,14 @@ import UserStores
         }
         #expect(url.lowercased().hasPrefix(store.lowercased().prefix(6)))
         #expect(!remedy.isEmpty)
+    }
+
+    /// Plain HTTP on this machine is for development, as for Apple's endpoints.
+    @Test(arguments: ["http://127.0.0.1:8000", "http://localhost:8000/", "http://[::1]:8000"])
+    func dynamoDBIsAskedOverPlainHTTPInDevelopmentOnly(endpoint: String) throws {
+        let url = "dynamodb:auth-apple?region=eu-west-1&endpoint=\(endpoint)"
+        #expect(throws: StoreConfigurationError.self) { try UserStores.open(url, isDevelopment: false) }
+        _ = try UserStores.open(url, isDevelopment: true)
+        _ = try UserStores.open(url.replacing("http:", with: "https:"), isDevelopment: false)
     }
 }

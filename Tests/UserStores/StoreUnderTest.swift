@@ -13,6 +13,10 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
     let isShared: Bool
     /// Whether nobody waits for another who writes, but decides again what was decided on something past.
     var isOptimistic = false
+    /// How many rows are more than two of the batches in which a purge works.
+    var bulk = 1200
+    /// In how many microseconds a process has begun to do something, and is killed.
+    var life: ClosedRange<UInt32> = 5_000...60_000
     /// Runs its body with the URL of an empty store, and removes the store.
     let withURL: @Sendable ((String) throws -> Void) throws -> Void
 
@@ -28,12 +32,17 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         #endif
         if DynamoDBServer.isInstalled {
             all.append(
-                StoreUnderTest(name: "DynamoDB", isShared: true, isOptimistic: true) { body in
-                    try DynamoDBServer.shared.withTable(body)
+                StoreUnderTest(
+                    name: "DynamoDB", isShared: true, isOptimistic: true, bulk: 300, life: 50_000...250_000
+                ) { body in
+                    try DynamoDBServer.shared.withTable { try body($0) }
                 })
         }
         return all
     }()
+
+    static let waiting = shared.filter { !$0.isOptimistic }
+    static let optimistic = shared.filter(\.isOptimistic)
 
     static let shared = all.filter(\.isShared)
 

@@ -57,7 +57,7 @@ package struct Configuration: Sendable {
         let keyCachePath = reader.text("KEY_CACHE") ?? reader.defaultKeyCache(userID: userID)
         reader.judge("KEY_CACHE", edges.keyCache(keyCachePath))
         let storeURL = reader.store(mode: mode)
-        if let storeURL { reader.judge("STORE", edges.store(storeURL)) }
+        if let storeURL { reader.judge("STORE", edges.store(storeURL, mode)) }
         let tokenIssuer = reader.required(
             "TOKEN_ISSUER", remedy: "set it to the URL that names you in your tokens' iss")
         let tokenAudience = reader.required(

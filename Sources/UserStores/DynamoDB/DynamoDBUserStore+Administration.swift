@@ -54,9 +54,9 @@ extension DynamoDBTable {
         in shard: String, after last: UUIDv7?, limit: Int
     ) throws(DynamoDBFailure) -> [UUIDv7] {
         var values = Item([":shard": .string(shard)])
-        if let last { values[":last"] = .string(Key.account(last).partition) }
+        if let last { values[":last"] = .string(last.description) }
         let expression = Expression(
-            text: last == nil ? "#directory = :shard" : "#directory = :shard AND #pk > :last", values: values)
+            text: last == nil ? "#directory = :shard" : "#directory = :shard AND #id > :last", values: values)
         var members: JSON.Object = [
             "IndexName": .string(Directory.index), "KeyConditionExpression": .string(expression.text),
             "Limit": .integer(Int64(limit)),
@@ -64,7 +64,7 @@ extension DynamoDBTable {
         expression.complete(&members)
         var ids: [UUIDv7] = []
         for item in try page("Query", members).items {
-            guard let id = item.string("pk").flatMap({ UUIDv7(String($0.dropFirst("account#".count))) }) else {
+            guard let id = item.string("id").flatMap({ UUIDv7($0) }) else {
                 throw .damaged
             }
             ids.append(id)
@@ -80,7 +80,7 @@ extension DynamoDBTable {
         let expression = Expression(text: "\(filter) \(projection)", values: limits)
         var members: JSON.Object = [
             "FilterExpression": .string(filter), "ProjectionExpression": .string(projection),
-            "ConsistentRead": .bool(true),
+            "ConsistentRead": .bool(true), "Limit": .integer(500),
         ]
         expression.complete(&members)
         return try page("Scan", members, after: last)

@@ -30,8 +30,8 @@ extension DynamoDBUserStore {
                         + TableDefinition.expiryAttribute)
             }
             let version = try table.schemaVersion()
-            guard version > 0 else { throw .unusable("the table is bare: auth-apple store migrate prepares it") }
-            let place = "DynamoDB \(table.name) in \(table.region): schema \(version)"
+            let schema = version > 0 ? "schema \(version)" : "not marked as ours yet by auth-apple store migrate"
+            let place = "DynamoDB \(table.name) in \(table.region): \(schema)"
             guard let (accounts, sessions) = try table.counts() else {
                 let about = description["ItemCount"]?.integer ?? 0
                 return "\(place), about \(about) items as DynamoDB last counted them"

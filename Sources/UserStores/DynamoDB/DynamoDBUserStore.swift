@@ -12,10 +12,17 @@ package final class DynamoDBUserStore: UserStore {
     let table: DynamoDBTable
     private let patience: Duration
 
-    init(location: String, isDevelopment: Bool, patience: Duration) throws(StoreConfigurationError) {
-        let location = try DynamoDBLocation(location, isDevelopment: isDevelopment)
+    /// - Parameters:
+    ///   - location: what follows `dynamodb:`.
+    ///   - variable: the environment, where the region and the credentials may be.
+    init(
+        location: String, isDevelopment: Bool, patience: Duration,
+        variable: @escaping (String) -> String? = AWSCredentialChain.environment
+    ) throws(StoreConfigurationError) {
+        let location = try DynamoDBLocation(location, isDevelopment: isDevelopment, variable: variable)
         table = DynamoDBTable(
-            name: location.table, region: location.region, url: location.url, credentials: AWSCredentialChain())
+            name: location.table, region: location.region, url: location.url,
+            credentials: AWSCredentialChain(variable: variable))
         self.patience = patience
     }
 

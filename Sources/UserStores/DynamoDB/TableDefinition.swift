@@ -14,6 +14,7 @@ enum TableDefinition {
             "TableName": .string(table), "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": .array([
                 attribute("pk", "S"), attribute("sk", "S"), attribute("due", "N"), attribute("directory", "S"),
+                attribute("id", "S"),
             ]),
             "KeySchema": keys("pk", "sk"),
             "LocalSecondaryIndexes": .array([
@@ -21,7 +22,7 @@ enum TableDefinition {
             ]),
             "GlobalSecondaryIndexes": .array([
                 [
-                    "IndexName": "directory", "KeySchema": keys("directory", "pk"),
+                    "IndexName": "directory", "KeySchema": keys("directory", "id"),
                     "Projection": ["ProjectionType": "KEYS_ONLY"],
                 ]
             ]),
@@ -34,7 +35,7 @@ enum TableDefinition {
         guard table["KeySchema"] == keys("pk", "sk") else { return "its keys are not pk and sk: choose another table" }
         for (kind, name, schema) in [
             ("LocalSecondaryIndexes", Revocation.index, keys("pk", "due")),
-            ("GlobalSecondaryIndexes", Directory.index, keys("directory", "pk")),
+            ("GlobalSecondaryIndexes", Directory.index, keys("directory", "id")),
         ] {
             let found = table[kind]?.array?.first { $0["IndexName"]?.string == name }
             guard found?["KeySchema"] == schema else {

@@ -1,0 +1,232 @@
+import Accounts
+import AppleID
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+@testable import UserStores
+
+/// What lies in the table, how it came about, and what one transaction cannot hold.
+@Suite(.enabled(if: DynamoDBServer.isInstalled, "needs Tests/tools.sh"), .serialized) struct DynamoDBTableTests {
+    private static let server = try? DynamoDBServer()
+
+    private func withTable(
+        expires: Bool = true, _ body: (DynamoDBServer, DynamoDBUserStore) throws -> Void
+    ) throws {
+        let server = try #require(Self.server)
+        try server.withTable(expires: expires) { url in
+            let store = try DynamoDBUserStore(
+                location: String(url.dropFirst("dynamodb:".count)), isDevelopment: true, patience: .seconds(10))
+            defer { try? server.fail([]) }
+            try body(server, store)
+        }
+    }
+
+    @Test func migratingCreatesTheTableThatTheFilesDescribe() throws {
+        let server = try #require(Self.server)
+        let store = try DynamoDBUserStore(
+            location: "created-\(UUID().uuidString)?region=eu-west-1&endpoint=http://127.0.0.1:\(server.port)",
+            isDevelopment: true, patience: .seconds(5))
+        #expect(try store.migrate() == SchemaChange(from: 0, to: 1))
+        #expect(try store.check().contains("schema 1, 0 accounts, 0 sessions"))
+        #expect(try store.signIn(person("1")) { login(of: $0) }.isNew)
+        #expect(try store.migrate() == SchemaChange(from: 1, to: 1))
+        let file = Programs.packageRoot.appending(path: "deploy/dynamodb/table.json")
+        let described = try JSON(parsing: Array(Data(contentsOf: file)), limits: JSON.Limits(bytes: 65_536))
+        #expect(JSON.object(TableDefinition.creation(of: "auth-apple")) == described)
+    }
+
+    @Test func aTableWhoseItemsDoNotExpireIsNotFit() throws {
+        try withTable(expires: false) { _, store in
+            let error = #expect(throws: StoreError.self) { try store.check() }
+            #expect("\(String(describing: error))".contains("store migrate"))
+            _ = try store.migrate()
+            #expect(try store.check().contains("schema 1"))
+        }
+    }
+
+    @Test func anotherTableIsRefused() throws {
+        let described: JSON = ["KeySchema": .array([["AttributeName": "id", "KeyType": "HASH"]])]
+        #expect(TableDefinition.fault(of: described)?.contains("another table") == true)
+        let bare: JSON = [
+            "KeySchema": .array([
+                ["AttributeName": "pk", "KeyType": "HASH"], ["AttributeName": "sk", "KeyType": "RANGE"],
+            ])
+        ]
+        #expect(TableDefinition.fault(of: bare)?.contains("no index due") == true)
+        try withTable { _, store in
+            try store.perform { table throws(DynamoDBFailure) in
+                try table.write(.put(Item(["number": .number(2)]), at: .schema))
+            }
+            for error in [
+                #expect(throws: StoreError.self) { try store.check() },
+                #expect(throws: StoreError.self) { try store.migrate() },
+            ] { #expect("\(String(describing: error))".contains("upgrade it")) }
+        }
+    }
+
+    /// Two items a session: more than a hundred of one transaction.
+    @Test(arguments: ["end", "disable", "delete"], [true, false])
+    func moreSessionsThanOneTransactionTakesEndAtOnce(_ what: String, isInterrupted: Bool) throws {
+        try withTable { server, store in
+            let sessions = try (0..<70).map { _ in
+                try store.signIn(person("canary-subject", Profile(fullName: "canary-name"))) {
+                    login(of: $0, on: ["name": "canary-device"])
+                }.session
+            }
+            let id = sessions[0].accountID
+            if isInterrupted {
+                try server.fail([Fault(.refuse, on: "BatchWriteItem", times: 99) { $0.type = "AccessDeniedException" }])
+            }
+            switch what {
+            case "end":
+                let ended = try store.endSessions(of: id, except: sessions[3].id) { session in
+                    entry(.sessionEnded, id, session: session.id)
+                }
+                #expect(ended == 69)
+                #expect(try store.audit(of: id).count { $0.event == .sessionEnded } == 69)
+            case "disable":
+                _ = try store.change(account: .id(id), once: nil, at: noon) { account, all in
+                    var account = account
+                    account.disabledAt = noon
+                    return .update(account, ending: all, audit: [entry(.accountDisabled, id)])
+                }
+            default:
+                _ = try store.change(account: .id(id), once: nil, at: noon) { _, _ in
+                    .delete(revoking: true, entry(.accountDeleted, id))
+                }
+                #expect(try store.account(id) == nil)
+                #expect(try store.audit(of: id).allSatisfy { $0.origin.sourceAddress == nil })
+            }
+            let left = what == "end" ? [sessions[3]] : []
+            #expect(try store.sessions(of: id, at: noon) == left)
+            for session in sessions { #expect(try store.session(session.id)?.0 == left.first { $0 == session }) }
+            if isInterrupted {
+                #expect(try kinds(server, store)["session", default: 0] > left.count, "nothing was swept")
+                try server.fail([])
+                _ = try store.purge(before: noon)
+            }
+            #expect(try kinds(server, store)["session", default: 0] == left.count)
+            #expect(try kinds(server, store)["erasure"] == nil)
+            let items = try server.items(of: store.table.name)
+            #expect(items.contains { $0.contains("canary") } == (what != "delete"))
+            #expect(items.contains { $0.contains("192.0.2.1") } == (what != "delete"))
+            #expect(items.contains { $0.contains("\"ended\"") } == false)
+            if what == "end" { #expect(try !store.signIn(person("canary-subject")) { login(of: $0) }.isNew) }
+        }
+    }
+
+    @Test func nothingThatCouldBePresentedLiesInTheTable() throws {
+        try withTable { server, store in
+            let service = TestService(users: store)
+            let made = try service.open("1", at: noon)
+            let token = try service.sessions.refresh(made.token.text, origin: TestService.origin, at: noon).tokens
+                .refreshToken
+            let held = try server.items(of: store.table.name).joined()
+            let digest = try #require(RefreshToken(token)).digest(using: TokenForge.cryptography)
+            #expect(held.contains(Data(digest).base64EncodedString()), "the scan finds what is there")
+            let bytes = try #require(Base64URL.decode(token))
+            for range in [16..<48, 16..<32, 32..<48, 48..<64] {
+                #expect(!held.contains(Data(bytes[range]).base64EncodedString().prefix(20)))
+            }
+            #expect(!held.contains(token))
+        }
+    }
+
+    /// What expires says so to DynamoDB, and when; accounts and what they own never do.
+    @Test func onlyWhatExpiresHasATimeToLive() throws {
+        try withTable { server, store in
+            let receipt = Receipt(name: randomBytes(32), sealed: [1], expiresAt: noon.adding(seconds: 600))
+            let mark = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 700))
+            _ = try store.signIn(person("1"), repeating: receipt.name, once: [mark]) { account, _ in
+                Opening(
+                    account: account, session: login(of: account), audit: [entry(.signedIn, account.id)],
+                    receipt: receipt)
+            }
+            try store.keep(
+                AppleGrant(accountID: person("2").id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
+            _ = try store.count(attemptKey(1), window: noon)
+            var expiries: [String: Int64] = [:]
+            for text in try server.items(of: store.table.name) {
+                let item = try #require(Item(JSON(parsing: Array(text.utf8), limits: JSON.Limits(bytes: 65_536))))
+                let kind = item.string("kind") ?? item.string("sk") ?? ""
+                expiries[kind] = item.number("ttl").map { $0 - noon.seconds } ?? -1
+            }
+            let day: Int64 = 86_400
+            #expect(
+                expiries == [
+                    "account": -1, "owner": -1, "revocation": -1, "receipt": 601, "mark": 701, "attempts": 2 * day + 1,
+                    "session": 1 + 30 * day, "sk:account": 1, "audit": 1 + 400 * day,
+                ].filter { $0.key != "sk:account" })
+        }
+    }
+
+    /// The policy of the function has what its requests need, and nothing else.
+    @Test func thePolicyIsWhatTheRequestsNeed() throws {
+        try withTable { server, store in
+            _ = try server.log()
+            try useEverything(of: store)
+            let function = try server.log()
+            #expect(function.log.allSatisfy { $0.refusal == nil })
+            #expect(try Set(function.actions) == allowed("function"))
+            _ = try store.accounts(after: nil, limit: 5)
+            _ = try store.check()
+            _ = try store.migrate()
+            _ = try store.purge(before: noon.adding(seconds: 500 * 86_400))
+            let fresh = try DynamoDBUserStore(
+                location: "made-\(UUID().uuidString)?region=eu-west-1&endpoint=http://127.0.0.1:\(server.port)",
+                isDevelopment: true, patience: .seconds(5))
+            _ = try fresh.migrate()
+            #expect(try Set(server.log().actions).union(function.actions) == allowed("function").union(allowed("operator")))
+        }
+    }
+
+    private func useEverything(of store: DynamoDBUserStore) throws {
+        let mark = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 700))
+        let lookup = AppleLookup(subject: "1", transferSubject: "moving")
+        _ = try store.signIn(lookup, repeating: nil, once: [mark], at: noon) { _ in
+            let account = person("1")
+            return Opening(account: account, session: login(of: account), audit: [entry(.signedIn, account.id)])
+        }
+        let made = try store.signIn(person("1")) { login(of: $0) }
+        try store.keep(
+            AppleGrant(accountID: made.account.id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
+        try store.change(session: made.session.id) { session, _ in .update(session) }
+        try store.change(session: made.session.id) { _, _ in .end(entry(.loggedOut, made.account.id)) }
+        _ = try store.count(attemptKey(1), window: noon)
+        for _ in 0..<60 { _ = try store.signIn(person("1")) { login(of: $0) } }
+        _ = try store.endSessions(of: made.account.id, except: nil) { entry(.sessionEnded, $0.accountID) }
+        try store.change(account: made.account.id) { .delete(revoking: true, entry(.accountDeleted, $0.id)) }
+        try store.keep(
+            AppleGrant(accountID: made.account.id, clientID: "d", keyID: "k", sealed: [1], obtainedAt: noon))
+        for revocation in try store.takeRevocations(due: noon, limit: 5) { try store.finish(revocation) }
+        #expect(try store.account(made.account.id) == nil)
+    }
+
+    /// The actions of one statement of `deploy/dynamodb/policy.json`; those on an index are marked.
+    private func allowed(_ name: String) throws -> Set<String> {
+        let file = Programs.packageRoot.appending(path: "deploy/dynamodb/policy.json")
+        let policy = try JSON(parsing: Array(Data(contentsOf: file)), limits: JSON.Limits(bytes: 65_536))
+        var actions: Set<String> = []
+        for statement in policy["Statement"]?.array ?? [] {
+            guard let id = statement["Sid"]?.string, id.lowercased().hasPrefix(name) else { continue }
+            let isIndex = statement["Resource"]?.string?.contains("/index/") == true
+            for action in statement["Action"]?.array ?? [] {
+                actions.insert((action.string ?? "") + (isIndex ? "/index" : ""))
+            }
+        }
+        return actions
+    }
+
+    private func kinds(_ server: DynamoDBServer, _ store: DynamoDBUserStore) throws -> [String: Int] {
+        var kinds: [String: Int] = [:]
+        for text in try server.items(of: store.table.name) {
+            let item = try #require(Item(JSON(parsing: Array(text.utf8), limits: JSON.Limits(bytes: 1 << 20))))
+            kinds[item.string("kind") ?? "", default: 0] += 1
+        }
+        return kinds
+    }
+
+    private typealias Fault = DynamoDBServer.Fault
+}
