@@ -26,6 +26,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
+from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
 from moto.moto_server.werkzeug_app import create_backend_app
 from werkzeug.test import EnvironBuilder, run_wsgi_app
@@ -96,7 +97,6 @@ def transact_write_items(backend, items):
         (name, of), = operation.items()
         key = of["Item"] if name == "Put" else of["Key"]
         rows = backend.tables[of["TableName"]].items
-        from moto.dynamodb.models.dynamo_type import DynamoType
         places.append((rows, DynamoType(key["pk"]), DynamoType(key["sk"])))
     before = [copy.deepcopy(rows.get(one, {}).get(two)) for rows, one, two in places]
     try:
@@ -118,7 +118,7 @@ def note(operation, request):
     if operation == "TransactWriteItems":
         for part in request["TransactItems"]:
             name = next(iter(part))
-            actions.add("dynamodb:" + (name if name == "ConditionCheck" else name) + "Item")
+            actions.add(f"dynamodb:{name}Item")
     elif "IndexName" in request:
         actions.add(f"dynamodb:{operation}/index")
     else:
@@ -252,11 +252,16 @@ def obey(told):
         return {}
     if "items" in told:
         # What lies in the table, as text: whoever reads it sees this.
-        found = []
-        for backends in dynamodb_backends.values():
-            for backend in backends.values():
-                for rows in backend.tables.get(told["items"], Table.__new__(Table)).__dict__.get("items", {}).values():
-                    found += [json.dumps(item.to_json()["Attributes"], ensure_ascii=False) for item in rows.values()]
+        found, request = [], {"TableName": told["items"]}
+        while True:
+            with lock:
+                _, body = moto({"content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.Scan"},
+                               json.dumps(request).encode())
+            page = json.loads(body)
+            found += [json.dumps(item, ensure_ascii=False) for item in page["Items"]]
+            if "LastEvaluatedKey" not in page:
+                break
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
         return {"items": found}
     if "faults" in told:
         with lock:

@@ -77,9 +77,12 @@ private struct Ledger {
             case .reused, .expired, .unknown: Issue.record("a refresh was undone, or a token was lost")
             }
         }
-        for account in accounts { try checkAudit(of: account, in: store, &unacknowledgedEnds) }
+        // All that there are, also those all of whose sessions have ended.
+        let all = try store.accounts(after: nil, limit: 1000).map(\.id)
+        #expect(accounts.isSubset(of: all))
+        for account in all { try checkAudit(of: account, in: store, &unacknowledgedEnds) }
         #expect(unacknowledgedEnds == 0, "sessions are gone without a word in the audit")
-        #expect(try store.check().contains(" \(accounts.count) accounts,"))
+        #expect(try store.check().contains(" \(all.count) accounts,"))
     }
 
     /// Account, sessions and audit are written together, so each says what the others say.
@@ -89,6 +92,7 @@ private struct Ledger {
         let loggedOut = audit.filter { $0.event == .loggedOut }.compactMap(\.sessionID)
         let alive = try store.sessions(of: account, at: UnixTime(milliseconds: .min)).map(\.id)
         #expect(audit.first?.event == .accountCreated)
+        #expect(!signedIn.isEmpty)
         #expect(audit.count == 1 + signedIn.count + loggedOut.count)
         #expect(Set(signedIn).count == signedIn.count && Set(loggedOut).count == loggedOut.count)
         #expect(Set(signedIn) == Set(alive + loggedOut))

@@ -52,7 +52,10 @@ struct StoredSession {
             "salt": .bytes(session.refresh.salt), "created_at": .time(session.createdAt),
             "ends_at": .time(session.endsAt), "receipt": .bytes(receipt),
         ])
-        let owner = Item(["account": .string(session.accountID.description), "ttl": .expiry(session.endsAt)])
+        let owner = Item([
+            "kind": .string("session_owner"), "account": .string(session.accountID.description),
+            "ttl": .expiry(session.endsAt),
+        ])
         return [
             .put(constant.adding(changing(DynamoDBTable.newVersion())), at: key, if: .absent),
             .put(owner, at: .owner(ofSession: session.id), if: .absent),
