@@ -263,6 +263,11 @@ def obey(told):
                 break
             request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
         return {"items": found}
+    if "ask" in told:
+        with lock:
+            status, body = moto({"content-type": "application/x-amz-json-1.0",
+                                 "x-amz-target": "DynamoDB_20120810." + told["ask"]}, json.dumps(told["body"]).encode())
+        return {"status": status, "body": body.decode()}
     if "faults" in told:
         with lock:
             faults[:] = told["faults"]

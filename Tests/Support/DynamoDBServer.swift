@@ -28,7 +28,9 @@ package final class DynamoDBServer: @unchecked Sendable {
         package var body = ""
         package var seconds = 0.0
 
-        package init(_ kind: Kind, on operation: String? = nil, times: Int = 1, _ change: (inout Fault) -> Void = { _ in }) {
+        package init(
+            _ kind: Kind, on operation: String? = nil, times: Int = 1, _ change: (inout Fault) -> Void = { _ in }
+        ) {
             self.do = kind
             on = operation
             self.times = times
@@ -125,6 +127,14 @@ package final class DynamoDBServer: @unchecked Sendable {
 
     package func know(key: String, secret: String, token: String?, isExpired: Bool = false) throws {
         _ = try tell(["keys": [key: ["secret": secret, "token": token as Any? ?? NSNull(), "expired": isExpired]]])
+    }
+
+    /// What an operator asks with the AWS CLI; the answer as text.
+    @discardableResult
+    package func ask(_ operation: String, _ body: [String: Any]) throws -> String {
+        let answer = try tell(["ask": operation, "body": body])
+        guard answer["status"] as? Int == 200 else { throw CocoaError(.fileWriteUnknown, userInfo: answer) }
+        return answer["body"] as? String ?? ""
     }
 
     /// What the endpoints for credentials want to see, and what they answer.

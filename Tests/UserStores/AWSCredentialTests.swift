@@ -17,7 +17,9 @@ import Testing
 
     private func answer(expiringIn seconds: TimeInterval) -> [String: String] {
         let end = Date(timeIntervalSinceNow: seconds).formatted(.iso8601)
-        return ["AccessKeyId": "AKIDROLE", "SecretAccessKey": "canary-secret", "Token": "canary-token", "Expiration": end]
+        return [
+            "AccessKeyId": "AKIDROLE", "SecretAccessKey": "canary-secret", "Token": "canary-token", "Expiration": end,
+        ]
     }
 
     @Test func theEnvironmentComesFirst() throws {
@@ -95,7 +97,8 @@ import Testing
     }
 
     @Test(arguments: [
-        [:], ["AccessKeyId": "A"], ["AccessKeyId": "A", "SecretAccessKey": "canary", "Token": "t", "Expiration": "soon"],
+        [:], ["AccessKeyId": "A"],
+        ["AccessKeyId": "A", "SecretAccessKey": "canary", "Token": "t", "Expiration": "soon"],
         ["Code": "Failed", "Message": "canary"],
     ])
     func whatIsNoAnswerIsNotBelieved(body: [String: String]) throws {

@@ -26,7 +26,9 @@ import Testing
 
     typealias Fault = DynamoDBServer.Fault
 
-    private static func refusal(_ type: String, status: Int = 400, reasons: [String] = [], on operation: String) -> Fault {
+    private static func refusal(_ type: String, status: Int = 400, reasons: [String] = [], on operation: String)
+        -> Fault
+    {
         Fault(.refuse, on: operation, times: 2) {
             $0.type = type
             $0.status = status

@@ -7,62 +7,17 @@ import Testing
 
 @testable import UserStores
 
-/// What lies in the table, how it came about, and what one transaction cannot hold.
+/// What lies in the table, and what one transaction cannot hold.
 @Suite(.enabled(if: DynamoDBServer.isInstalled, "needs Tests/tools.sh"), .serialized) struct DynamoDBTableTests {
     private static let server = try? DynamoDBServer()
 
-    private func withTable(
-        expires: Bool = true, _ body: (DynamoDBServer, DynamoDBUserStore) throws -> Void
-    ) throws {
+    private func withTable(_ body: (DynamoDBServer, DynamoDBUserStore) throws -> Void) throws {
         let server = try #require(Self.server)
-        try server.withTable(expires: expires) { url in
+        try server.withTable { url in
             let store = try DynamoDBUserStore(
                 location: String(url.dropFirst("dynamodb:".count)), isDevelopment: true, patience: .seconds(10))
             defer { try? server.fail([]) }
             try body(server, store)
-        }
-    }
-
-    @Test func migratingCreatesTheTableThatTheFilesDescribe() throws {
-        let server = try #require(Self.server)
-        let store = try DynamoDBUserStore(
-            location: "created-\(UUID().uuidString)?region=eu-west-1&endpoint=http://127.0.0.1:\(server.port)",
-            isDevelopment: true, patience: .seconds(5))
-        #expect(try store.migrate() == SchemaChange(from: 0, to: 1))
-        #expect(try store.check().contains("schema 1, 0 accounts, 0 sessions"))
-        #expect(try store.signIn(person("1")) { login(of: $0) }.isNew)
-        #expect(try store.migrate() == SchemaChange(from: 1, to: 1))
-        let file = Programs.packageRoot.appending(path: "deploy/dynamodb/table.json")
-        let described = try JSON(parsing: Array(Data(contentsOf: file)), limits: JSON.Limits(bytes: 65_536))
-        #expect(JSON.object(TableDefinition.creation(of: "auth-apple")) == described)
-    }
-
-    @Test func aTableWhoseItemsDoNotExpireIsNotFit() throws {
-        try withTable(expires: false) { _, store in
-            let error = #expect(throws: StoreError.self) { try store.check() }
-            #expect("\(String(describing: error))".contains("store migrate"))
-            _ = try store.migrate()
-            #expect(try store.check().contains("schema 1"))
-        }
-    }
-
-    @Test func anotherTableIsRefused() throws {
-        let described: JSON = ["KeySchema": .array([["AttributeName": "id", "KeyType": "HASH"]])]
-        #expect(TableDefinition.fault(of: described)?.contains("another table") == true)
-        let bare: JSON = [
-            "KeySchema": .array([
-                ["AttributeName": "pk", "KeyType": "HASH"], ["AttributeName": "sk", "KeyType": "RANGE"],
-            ])
-        ]
-        #expect(TableDefinition.fault(of: bare)?.contains("no index due") == true)
-        try withTable { _, store in
-            try store.perform { table throws(DynamoDBFailure) in
-                try table.write(.put(Item(["number": .number(2)]), at: .schema))
-            }
-            for error in [
-                #expect(throws: StoreError.self) { try store.check() },
-                #expect(throws: StoreError.self) { try store.migrate() },
-            ] { #expect("\(String(describing: error))".contains("upgrade it")) }
         }
     }
 
@@ -159,63 +114,6 @@ import Testing
                     "session": 1 + 30 * day, "session_owner": 1 + 365 * day, "audit": 1 + 400 * day,
                 ])
         }
-    }
-
-    /// The policy of the function has what its requests need, and nothing else.
-    @Test func thePolicyIsWhatTheRequestsNeed() throws {
-        try withTable { server, store in
-            _ = try server.log()
-            try useEverything(of: store)
-            let function = try server.log()
-            #expect(function.log.allSatisfy { $0.refusal == nil })
-            #expect(try Set(function.actions) == allowed("function"))
-            _ = try store.accounts(after: nil, limit: 5)
-            _ = try store.check()
-            _ = try store.migrate()
-            _ = try store.purge(before: noon.adding(seconds: 500 * 86_400))
-            let fresh = try DynamoDBUserStore(
-                location: "made-\(UUID().uuidString)?region=eu-west-1&endpoint=http://127.0.0.1:\(server.port)",
-                isDevelopment: true, patience: .seconds(5))
-            _ = try fresh.migrate()
-            #expect(try Set(server.log().actions).union(function.actions) == allowed("function").union(allowed("operator")))
-        }
-    }
-
-    private func useEverything(of store: DynamoDBUserStore) throws {
-        let mark = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 700))
-        let lookup = AppleLookup(subject: "1", transferSubject: "moving")
-        _ = try store.signIn(lookup, repeating: nil, once: [mark], at: noon) { _ in
-            let account = person("1")
-            return Opening(account: account, session: login(of: account), audit: [entry(.signedIn, account.id)])
-        }
-        let made = try store.signIn(person("1")) { login(of: $0) }
-        try store.keep(
-            AppleGrant(accountID: made.account.id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
-        try store.change(session: made.session.id) { session, _ in .update(session) }
-        try store.change(session: made.session.id) { _, _ in .end(entry(.loggedOut, made.account.id)) }
-        _ = try store.count(attemptKey(1), window: noon)
-        for _ in 0..<60 { _ = try store.signIn(person("1")) { login(of: $0) } }
-        _ = try store.endSessions(of: made.account.id, except: nil) { entry(.sessionEnded, $0.accountID) }
-        try store.change(account: made.account.id) { .delete(revoking: true, entry(.accountDeleted, $0.id)) }
-        try store.keep(
-            AppleGrant(accountID: made.account.id, clientID: "d", keyID: "k", sealed: [1], obtainedAt: noon))
-        for revocation in try store.takeRevocations(due: noon, limit: 5) { try store.finish(revocation) }
-        #expect(try store.account(made.account.id) == nil)
-    }
-
-    /// The actions of one statement of `deploy/dynamodb/policy.json`; those on an index are marked.
-    private func allowed(_ name: String) throws -> Set<String> {
-        let file = Programs.packageRoot.appending(path: "deploy/dynamodb/policy.json")
-        let policy = try JSON(parsing: Array(Data(contentsOf: file)), limits: JSON.Limits(bytes: 65_536))
-        var actions: Set<String> = []
-        for statement in policy["Statement"]?.array ?? [] {
-            guard let id = statement["Sid"]?.string, id.lowercased().hasPrefix(name) else { continue }
-            let isIndex = statement["Resource"]?.string?.contains("/index/") == true
-            for action in statement["Action"]?.array ?? [] {
-                actions.insert((action.string ?? "") + (isIndex ? "/index" : ""))
-            }
-        }
-        return actions
     }
 
     private func kinds(_ server: DynamoDBServer, _ store: DynamoDBUserStore) throws -> [String: Int] {

@@ -5,9 +5,11 @@ import UserStores
     @Test(arguments: [
         "", "accounts.db", "/var/lib/accounts.db", "mysql://canary:canary@host/db", "sqlite:", "sqlite::memory:",
         "sqlite:folder/", "sqlite://host/accounts.db", "sqlite:a.db?mode=ro", "sqlite:a\0b", "memory:x",
-        "postgres://canary:canary@host/db", "postgresql://canary@host/db", "dynamodb:?region=eu-west-1", "dynamodb:ca?region=eu-west-1", "dynamodb:ca/nary?region=eu-west-1",
+        "postgres://canary:canary@host/db", "postgresql://canary@host/db", "dynamodb:?region=eu-west-1",
+        "dynamodb:ca?region=eu-west-1", "dynamodb:ca/nary?region=eu-west-1",
         "dynamodb:canary?region=Canary!", "dynamodb:canary?region=a&region=b", "dynamodb:canary?region=a&key=canary",
-        "dynamodb:canary?region=a&endpoint=http://canary.example.com", "dynamodb:canary?region=a&endpoint=file:///canary",
+        "dynamodb:canary?region=a&endpoint=http://canary.example.com",
+        "dynamodb:canary?region=a&endpoint=file:///canary",
         "dynamodb:canary?region=a&endpoint=https://h/canary", "dynamodb:canary?region=a&endpoint=https://u:canary@h",
     ])
     func aURLThatNamesNoStoreOfThisBuildIsRefusedWithoutRepeatingIt(_ url: String) throws {

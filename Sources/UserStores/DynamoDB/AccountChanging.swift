@@ -45,8 +45,10 @@ struct AccountChanging {
         let account = known.account
         var stored = known
         var writes = StoredAudit.writes([entry.withoutAddress], to: &stored)
-        writes += [account.appleSubject.map { .owner(ofSubject: $0) }, account.transferSubject.map { .owner(ofTransfer: $0) }]
-            .compactMap { $0 }.map { (key: Key) in .delete(key) }
+        writes += [
+            account.appleSubject.map { .owner(ofSubject: $0) }, account.transferSubject.map { .owner(ofTransfer: $0) },
+        ]
+        .compactMap { $0 }.map { (key: Key) in .delete(key) }
         let grants = try table.grants(of: account.id)
         for grant in grants {
             writes.append(.delete(.grant(grant.clientID, of: account.id)))

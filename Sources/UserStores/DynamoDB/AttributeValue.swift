@@ -124,7 +124,8 @@ private enum Base64 {
             default: byte
             }
         }
-        return String(decoding: text + Array(repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4), as: UTF8.self)
+        return String(
+            decoding: text + Array(repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4), as: UTF8.self)
     }
 
     static func decode(_ text: String) -> [UInt8]? {

@@ -27,7 +27,9 @@ extension DynamoDBTable {
                 guard let item = Item(json), let key = Key(item) else { throw .damaged }
                 found[key] = item
             }
-            let late = (answer["UnprocessedKeys"]?[name]?["Keys"]?.array ?? []).compactMap { Item($0).flatMap { Key($0) } }
+            let late = (answer["UnprocessedKeys"]?[name]?["Keys"]?.array ?? []).compactMap {
+                Item($0).flatMap { Key($0) }
+            }
             left = left.dropFirst(batch.count) + late
             guard late.isEmpty || schedule.wait() else { throw .unavailable("DynamoDB leaves reads undone for now") }
         }

@@ -11,7 +11,8 @@ extension DynamoDBUserStore {
             } catch .conflict(_, let found) {
                 let first = Item([
                     "kind": .string("attempts"), "window": .time(window), "count": .number(1),
-                    "ttl": .expiry(AttemptWindow.latest(countedIn: window).adding(seconds: AttemptWindow.longestSeconds)),
+                    "ttl": .expiry(
+                        AttemptWindow.latest(countedIn: window).adding(seconds: AttemptWindow.longestSeconds)),
                 ])
                 let condition = found?["window"].map { Condition.unchanged("window", $0) } ?? .absent
                 try table.write(.put(first, at: .attempts(key), if: condition))

@@ -115,7 +115,8 @@ extension DynamoDBTable {
             text: "#kind IN (:account, :session)",
             values: Item([":account": .string("account"), ":session": .string("session")]))
         var members: JSON.Object = [
-            "FilterExpression": .string(expression.text), "ProjectionExpression": "#kind", "ConsistentRead": .bool(true),
+            "FilterExpression": .string(expression.text), "ProjectionExpression": "#kind",
+            "ConsistentRead": .bool(true),
         ]
         expression.complete(&members)
         var counts: [String: Int] = [:]

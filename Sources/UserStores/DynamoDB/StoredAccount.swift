@@ -55,7 +55,9 @@ struct StoredAccount {
 
     /// The item inserted, or written over what was read: if somebody else wrote meanwhile, neither.
     func write() throws(DynamoDBFailure) -> Write {
-        guard let subject = account.appleSubject else { throw .unusable("an account without a sub cannot be kept here") }
+        guard let subject = account.appleSubject else {
+            throw .unusable("an account without a sub cannot be kept here")
+        }
         let email = account.profile.email
         let changing = Item([
             "subject": .string(subject), "transfer_subject": .string(account.transferSubject),
