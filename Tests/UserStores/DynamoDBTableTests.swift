@@ -32,7 +32,11 @@ import Testing
             }
             let id = sessions[0].accountID
             if isInterrupted {
-                try server.fail([Fault(.refuse, on: "BatchWriteItem", times: 99) { $0.type = "AccessDeniedException" }])
+                // All that sweeping needs: deletions, and audit entries rewritten without addresses.
+                try server.fail(
+                    ["BatchWriteItem", "PutItem"].map { operation in
+                        Fault(.refuse, on: operation, times: 99) { $0.type = "AccessDeniedException" }
+                    })
             }
             switch what {
             case "end":
@@ -69,6 +73,29 @@ import Testing
             #expect(items.contains { $0.contains("192.0.2.1") } == (what != "delete"))
             #expect(items.contains { $0.contains("\"ended\"") } == false)
             if what == "end" { #expect(try !store.signIn(person("canary-subject")) { login(of: $0) }.isNew) }
+        }
+    }
+
+    /// Who deletes has seen all there is: what comes in between makes it begin again.
+    @Test func whatComesWhileAnAccountIsDeletedGoesWithIt() throws {
+        try withTable { server, store in
+            let other = try UserStores.open(server.url(table: store.table.name))
+            let made = try store.signIn(person("1")) { login(of: $0) }
+            let late = AppleGrant(
+                accountID: made.account.id, clientID: "c", keyID: "k", sealed: [7], obtainedAt: noon)
+            var session: Session?
+            var seen: [Int] = []
+            let outcome = try store.change(account: .id(made.account.id), once: nil, at: noon) { account, sessions in
+                seen.append(sessions.count)
+                if seen.count == 1 { session = try? other.signIn(person("1")) { login(of: $0) }.session }
+                if seen.count == 2 { try? other.keep(late) }
+                return .delete(revoking: true, entry(.accountDeleted, account.id))
+            }
+            #expect(seen == [1, 2, 2])
+            #expect(outcome == .done(revocations: 1))
+            #expect(try store.revocations(limit: 5).map(\.grant) == [late])
+            #expect(try store.session(try #require(session).id) == nil)
+            #expect(try kinds(server, store).keys.sorted() == ["audit", "revocation"])
         }
     }
 

@@ -1,5 +1,7 @@
 import Accounts
+import Foundation
 import JOSE
+import Synchronization
 import Testing
 import UserStores
 
@@ -67,6 +69,26 @@ import UserStores
             #expect(again.map(\.attempts) == [1, 1])
             for revocation in again { try store.finish(revocation) }
             #expect(try store.revocations(limit: 10).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.shared)
+    func ofManyWhoTakeAtOnceOneGetsEach(_ subject: StoreUnderTest) throws {
+        try subject.withURL { url in
+            let store = try UserStores.open(url)
+            for number in 0..<20 { try store.keep(grant(of: person("\(number)").id, "c", at: Int64(number))) }
+            let taken = Mutex<[Revocation]>([])
+            // Threads, because a task may wait for long where many tests run at once.
+            let threads = (0..<4).map { _ in
+                Thread {
+                    let mine = try? UserStores.open(url).takeRevocations(due: noon.adding(seconds: 30), limit: 20)
+                    taken.withLock { $0 += mine ?? [] }
+                }
+            }
+            for thread in threads { thread.start() }
+            while threads.contains(where: { !$0.isFinished }) { usleep(1000) }
+            #expect(taken.withLock { $0.count } == 20)
+            #expect(taken.withLock { Set($0.map(\.grant)).count } == 20)
         }
     }
 
