@@ -57,6 +57,7 @@ begin "Tools"
 tools=0
 Tests/tools.sh || tools=$?
 [ $tools -eq 0 ] || [ $tools -eq 69 ] || exit $tools
+[ $tools -eq 0 ] || echo "left out: the store contract over DynamoDB, signatures, the Lambda emulator, the templates"
 end
 
 begin "Templates"

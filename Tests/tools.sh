@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the pinned Python tools of the tests into .build/tools, once: AWS's Lambda emulator with SAM's API Gateway,
-# cfn-lint, and moto for DynamoDB. Without a network it says so and exits 69; the tests that need them are then skipped, and say so.
+# cfn-lint, moto for DynamoDB, and with it botocore. Without a network it says so and exits 69; the tests that need them are
+# then skipped, and say so.
 #
 #   Tests/tools.sh
 set -eu

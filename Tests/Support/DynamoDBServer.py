@@ -67,8 +67,8 @@ def refusal(method, headers, body):
         return "UnrecognizedClientException"
     wanted, signed, given, key, scope = signature(method, headers, body, authorization)
     must = {"host", "content-type"} | {name for name in headers if name.startswith("x-amz-")}
-    at = datetime.datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ")
-    age = abs((datetime.datetime.utcnow() - at).total_seconds())
+    at = datetime.datetime.strptime(headers["x-amz-date"] + "+0000", "%Y%m%dT%H%M%SZ%z")
+    age = abs(time.time() - at.timestamp())
     if (
         not must <= set(signed) or not set(signed) <= set(headers) or signed != sorted(signed) or age > 300
         or scope != (headers["x-amz-date"][:8], "eu-west-1", "dynamodb") or not hmac.compare_digest(wanted, given)

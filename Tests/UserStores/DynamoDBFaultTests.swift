@@ -117,6 +117,31 @@ import Testing
         }
     }
 
+    /// Also where neither has anything to say to the audit, whose numbers would tell.
+    @Test func aChangeOfAnAccountThatWasOvertakenIsDecidedAgain() throws {
+        try withTable { server, store in
+            let other = try UserStores.open(server.url(table: store.table.name))
+            let made = try store.signIn(person("1")) { login(of: $0) }
+            var seen: [String?] = []
+            try store.change(account: made.account.id) { account in
+                seen.append(account.transferSubject)
+                if seen.count == 1 {
+                    _ = try? other.change(account: made.account.id) { account in
+                        var account = account
+                        account.transferSubject = "moving"
+                        return .update(account, audit: [])
+                    }
+                }
+                var account = account
+                account.disabledAt = noon
+                return .update(account, audit: [])
+            }
+            #expect(seen == [nil, "moving"])
+            let account = try #require(try store.account(made.account.id))
+            #expect(account.transferSubject == "moving" && account.disabledAt == noon)
+        }
+    }
+
     @Test(arguments: ["ProvisionedThroughputExceededException", "InternalServerError"])
     func whatDoesNotPassIsUnavailableInTimeAndNothingIsDone(type: String) throws {
         try withTable(patience: .milliseconds(400)) { server, store in
