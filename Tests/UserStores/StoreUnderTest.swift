@@ -33,7 +33,7 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         if DynamoDBServer.isInstalled {
             all.append(
                 StoreUnderTest(
-                    name: "DynamoDB", isShared: true, isOptimistic: true, bulk: 300, life: 50_000...250_000
+                    name: "DynamoDB", isShared: true, isOptimistic: true, bulk: 300, life: 100_000...400_000
                 ) { body in
                     try DynamoDBServer.shared.withTable { try body($0) }
                 })

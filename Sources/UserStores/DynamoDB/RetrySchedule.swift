@@ -10,6 +10,8 @@ struct RetrySchedule {
 
     private static let first: Int64 = 20
     private static let longest: Int64 = 1000
+    /// What an attempt must have: one that is cut short says nothing of what is wrong.
+    private static let shortestAttempt: Int64 = 250
 
     init(lasting patience: Duration) {
         end = Self.now() + max(1, patience / .milliseconds(1)).saturated
@@ -23,7 +25,7 @@ struct RetrySchedule {
         let limit = min(Self.longest, Self.first << Int64(min(attempts, 10)))
         attempts += 1
         let pause = Int64.random(in: 0...limit)
-        guard remaining > pause else { return false }
+        guard remaining > pause + Self.shortestAttempt else { return false }
         usleep(UInt32(pause) * 1000)
         return true
     }
