@@ -8,7 +8,6 @@ import UserStores
 /// Processes that sign in, refresh and log out until they are killed at any moment: what they said was done stays done, and
 /// what they were at is done wholly or not at all.
 @Suite(.serialized) struct StoreKillTests {
-    private static let rounds = 150
     private static let atOnce = 2
     private static let limit: Duration = .seconds(40)
 
@@ -19,7 +18,7 @@ import UserStores
             var ledger = Ledger()
             let began = ContinuousClock.now
             var kills = 0
-            for round in 0..<Self.rounds where began.duration(to: .now) < Self.limit {
+            for round in 0..<subject.rounds where began.duration(to: .now) < Self.limit {
                 // Some at once, on the same accounts, so that one is killed while another waits for it.
                 let probes = try (0..<Self.atOnce).map { _ in
                     try StoreProbe(url, command: ["lives", "person-\(round % 20)"])

@@ -15,6 +15,8 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
     var isOptimistic = false
     /// How many rows are more than two of the batches in which a purge works.
     var bulk = 1200
+    /// How often processes are killed, two at once.
+    var rounds = 150
     /// In how many microseconds a process has begun to do something, and is killed.
     var life: ClosedRange<UInt32> = 5_000...60_000
     /// Runs its body with the URL of an empty store, and removes the store.
@@ -33,7 +35,7 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         if DynamoDBServer.isInstalled {
             all.append(
                 StoreUnderTest(
-                    name: "DynamoDB", isShared: true, isOptimistic: true, bulk: 300, life: 100_000...400_000
+                    name: "DynamoDB", isShared: true, isOptimistic: true, bulk: 300, rounds: 60, life: 100_000...400_000
                 ) { body in
                     try DynamoDBServer.shared.withTable { try body($0) }
                 })
