@@ -35,8 +35,7 @@ package enum PastedPrivateKey {
         }
         guard blocks.isEmpty else { throw .unreadable }
         let bytes = try base64(text)
-        // A sequence of DER begins with another byte than text can.
-        guard mayBeEncoded, let inner = String(validating: bytes, as: UTF8.self), inner.contains("-----BEGIN ") else {
+        guard mayBeEncoded, PEMBlock.begins(in: bytes), let inner = String(validating: bytes, as: UTF8.self) else {
             return bytes
         }
         return try der(in: inner, mayBeEncoded: false)
@@ -98,41 +97,6 @@ package enum PastedPrivateKey {
             UInt8(ascii: "_"):
             true
         default: false
-        }
-    }
-}
-
-/// One block of PEM (RFC 7468 §2): what stands between its two lines. Text around blocks is commentary (§5.2).
-private struct PEMBlock {
-    let label: String
-    let content: String
-
-    static func all(in text: String) throws(PrivateKeyRefusal) -> [PEMBlock] {
-        var blocks: [PEMBlock] = []
-        var rest = text[...]
-        while let begin = rest.firstRange(of: "-----BEGIN ") {
-            guard let endOfLabel = rest[begin.upperBound...].firstRange(of: "-----") else { throw .truncated }
-            let label = String(rest[begin.upperBound..<endOfLabel.lowerBound])
-            guard let end = rest[endOfLabel.upperBound...].firstRange(of: "-----END \(label)-----") else {
-                throw .truncated
-            }
-            blocks.append(PEMBlock(label: label, content: String(rest[endOfLabel.upperBound..<end.lowerBound])))
-            rest = rest[end.upperBound...]
-        }
-        // The end of a block whose beginning was not copied.
-        guard !rest.contains("-----END ") else { throw .truncated }
-        return blocks
-    }
-
-    func requireKey() throws(PrivateKeyRefusal) {
-        // The older way of encrypting (RFC 1421 §4.6.1.1) says so inside the block.
-        guard label != "ENCRYPTED PRIVATE KEY", !content.contains("ENCRYPTED") else { throw .encrypted }
-        switch label {
-        case "PRIVATE KEY", "EC PRIVATE KEY": break
-        case "RSA PRIVATE KEY": throw .rsa
-        case "PUBLIC KEY", "EC PUBLIC KEY", "RSA PUBLIC KEY": throw .publicKey
-        case "CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE": throw .certificate
-        default: throw .otherKind
         }
     }
 }
