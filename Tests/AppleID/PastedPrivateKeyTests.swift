@@ -54,6 +54,15 @@ struct PastedPrivateKeyTests {
         ("the same on one line", { $0.replacing(#/-----[A-Z0-9 ]+-----|\n/#, with: "") }),
         ("the same without padding", { $0.replacing(#/-----[A-Z0-9 ]+-----|\n|=/#, with: "") }),
         (
+            "the same in quotes, with a byte order mark",
+            { "\u{FEFF}\"" + $0.replacing(#/-----[A-Z0-9 ]+-----|\n/#, with: "") + "\"\r\n" }
+        ),
+        ("the same in curly quotes", { "\u{2018}" + $0.replacing(#/-----[A-Z0-9 ]+-----/#, with: "") + "\u{2019}" }),
+        (
+            "the same with literal \\n",
+            { $0.replacing(#/-----[A-Z0-9 ]+-----/#, with: "").replacing("\n", with: #"\n"#) }
+        ),
+        (
             "the same as base64url",
             { text in
                 text.replacing(#/-----[A-Z0-9 ]+-----|\n|=/#, with: "").replacing("+", with: "-")
