@@ -112,7 +112,7 @@ def judge(bench, name, lines, folder, good, bad, key):
     entries = [json.loads(line) for line in (log + more).splitlines()]
     assert len(entries) == len(good) + len(bad)
     assert [entry["status"] for entry in entries] == [a["statusCode"] for a in answers + refused]
-    assert not any(text in log + more for text in ("eyJ", "@example", "Ana", "001.check", "benchmark")), "the log tells"
+    assert not any(text in log + more for text in ("eyJhbG", "@example", "García", "001.check", "benchmark")), "the log tells"
     assert refresh(bench, store, answers[0]) == 200, "auth-apple refuses the refresh token"
     return {"answers": result, "rows": before}
 

@@ -35,6 +35,10 @@ class Refusal(Exception):
         self.status = status
 
 
+def compact(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def base64url(data):
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
@@ -75,7 +79,7 @@ def read_request(text):
         if len(event["body"]) > 65536:
             raise Refusal(413)
         body = json.loads(event["body"])
-        device = json.dumps(body["deviceInfo"], ensure_ascii=False, separators=(",", ":"))
+        device = compact(body["deviceInfo"])
         if not isinstance(body["identity_token"], str) or not isinstance(body["deviceInfo"], dict) or len(device) > 4096:
             raise Refusal(400)
     except (ValueError, KeyError, TypeError) as error:
@@ -180,9 +184,9 @@ class Service:
         except Refusal as refusal:
             status, body = refusal.status, {"type": "about:blank", "title": "The request was refused"}
         kind = "application/problem+json" if status >= 400 else "application/json"
-        print(json.dumps({
+        print(compact({
             "statusCode": status, "headers": {"content-type": kind, "cache-control": "no-store"},
-            "body": json.dumps(body, ensure_ascii=False), "isBase64Encoded": False}, ensure_ascii=False), flush=True)
+            "body": compact(body), "isBase64Encoded": False}), flush=True)
         line |= {"status": status, "duration_ms": (time.perf_counter() - began) * 1000}
         print(json.dumps(line), file=sys.stderr, flush=True)
 
