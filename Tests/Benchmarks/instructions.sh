@@ -48,7 +48,7 @@ AUTH_APPLE_KEY_CACHE=$folder/cache/apple-keys.json
 VARIABLES
 run() {
     # shellcheck disable=SC2046 # words without spaces
-    env -i PATH="$PATH" $(cat "$folder/environment") "$@"
+    env -i PATH=/usr/bin:/bin $(cat "$folder/environment") "$@"
 }
 run dist/apple-simulator keys >"$folder/apple-keys.json"
 run "$program" keys new >/dev/null
