@@ -82,6 +82,11 @@ build deploy/build.sh
 tail -n 6 "$logs/build"
 end
 
+# What the release executes for a few requests, beside what is on record.
+begin "Instructions"
+Tests/Benchmarks/instructions.sh check
+end
+
 # On a machine without SQLite nothing of it can be read or linked. Here it may well be installed, so it is hidden: a header
 # and a library that fail whoever touches them are found before the system's. First that they do fail.
 begin "Without SQLite"

@@ -7,6 +7,7 @@
 #   sqlite       the SQLite store (the default trait)
 #   postgresql   the PostgreSQL store (trait PostgreSQL)
 #   test         what Tests/run.sh needs on top
+#   benchmarks   what Tests/Benchmarks/run.sh needs on top: the peers' compilers and libraries
 #
 # Swift itself is expected to be there (https://www.swift.org/install). Run as root, or with sudo at hand; otherwise the
 # command is printed and nothing is done.
@@ -28,10 +29,23 @@ for purpose in "$@"; do
     test)
         wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
         wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev node-jose nodejs"
-        wanted="$wanted sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light"
+        wanted="$wanted sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light valgrind"
+        ;;
+    benchmarks)
+        wanted="$wanted gcc libc6-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev openssl pkg-config python3 python3-cryptography python3-jwt"
+        wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev golang-github-mattn-go-sqlite3-dev"
+        wanted="$wanted librust-jsonwebtoken-dev librust-rusqlite-dev node-jose nodejs sqlite3"
+        # A Rust of the user's own will do.
+        command -v cargo >/dev/null || wanted="$wanted cargo"
+        # Debian's SQLite module is linked with Debian's Node. Where another Node is installed, peers/build.sh unpacks Debian's, which
+        # reads these from /usr/share.
+        case $(dpkg-query -W -f '${Version}' nodejs 2>/dev/null) in
+        *nodesource*) wanted="$wanted node-acorn node-cjs-module-lexer node-undici" ;;
+        *) wanted="$wanted node-sqlite3" ;;
+        esac
         ;;
     --help | -h) usage; exit 0 ;;
-    *) echo "packages.sh: no purpose '$purpose'; there are core, sqlite, postgresql and test" >&2; exit 64 ;;
+    *) echo "packages.sh: no purpose '$purpose'; there are core, sqlite, postgresql, test and benchmarks" >&2; exit 64 ;;
     esac
 done
 

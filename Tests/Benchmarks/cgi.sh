@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sign-ins behind web servers, with the configurations of deploy/cgi/: requests per second and the client's latency at 1, 4, 16
-# and 64 clients, for auth-apple and for the C program that does the same work (peer.c), in turn. Exits 1 when any request
+# and 64 clients, for auth-apple and for the C program that does the same work (peers/peer.c), in turn. Exits 1 when any request
 # of auth-apple's failed; nothing passes or fails by time.
 #
 #   Tests/Benchmarks/cgi.sh [REQUESTS]       400 a run by default
@@ -39,7 +39,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-cc -std=c11 -O2 -Wall -Wextra -o "$folder/peer" Tests/Benchmarks/peer.c -lcrypto -lsqlite3
+cc -std=c11 -O2 -Wall -Wextra -o "$folder/peer" Tests/Benchmarks/peers/peer.c -lcrypto -lsqlite3
 cp dist/auth-apple "$folder/auth-apple"
 
 if [ "$(id -u)" -eq 0 ]; then

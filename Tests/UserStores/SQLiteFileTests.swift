@@ -204,6 +204,30 @@ import Testing
         }
     }
 
+    /// A file of every version before this one is brought up to date by the first request, and keeps what it holds.
+    @Test(arguments: 1..<Schema.steps.count)
+    func anOlderFileIsBroughtUpToDate(_ version: Int) throws {
+        try withDatabase { path, store in
+            #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]))
+            let id = person("1").id
+            do {
+                let old = try open(path)
+                for step in Schema.steps[..<version] { try old.executeAll(step) }
+                try old.execute(
+                    "INSERT INTO accounts (id, apple_sub, full_name, created_at, updated_at) VALUES (?1, '1', 'Ana', 5, 6)",
+                    [.blob(id.bytes)])
+            }
+            let made = try store.signIn(person("1")) { login(of: $0) }
+            #expect(!made.isNew)
+            #expect(
+                made.account
+                    == Account(
+                        id: id, appleSubject: "1", profile: Profile(fullName: "Ana"),
+                        createdAt: UnixTime(milliseconds: 5), updatedAt: UnixTime(milliseconds: 6)))
+            #expect(try open(path).schemaVersion() == Schema.steps.count)
+        }
+    }
+
     @Test func aNewerSchemaIsRefusedAndLeftAlone() throws {
         try withDatabase { path, store in
             _ = try store.migrate()

@@ -9,7 +9,8 @@
  * fetching of keys, the making of the schema.
  *
  * Environment, as of auth-apple: AUTH_APPLE_{AUDIENCES,STORE,SIGNING_KEYS_FILE,TOKEN_ISSUER,TOKEN_AUDIENCE}; and
- * PEER_KEY_SET, a file with Apple's key set, in place of the key cache. With GATEWAY_INTERFACE set it is a CGI program.
+ * PEER_KEY_SET, a file with Apple's key set, in place of the key cache. With GATEWAY_INTERFACE set it is a CGI program; as
+ * `peer lines` it serves one event a line until the input ends, and keeps keys, database and prepared statements.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -32,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- Memory: one arena; the process ends after one request. ---- */
+/* ---- Memory: one arena, which the loop winds back after each event. ---- */
 
 static unsigned char arena[512 * 1024];
 static size_t arena_used;
@@ -352,6 +353,16 @@ typedef struct {
     size_t count;
 } Output;
 
+/* Outputs are too large for the stack, and begin empty with each event. */
+static struct {
+    Output header, claims, token, body, response, line;
+} outputs;
+
+static void clear_outputs(void) {
+    outputs.header.count = outputs.claims.count = outputs.token.count = 0;
+    outputs.body.count = outputs.response.count = outputs.line.count = 0;
+}
+
 static void put_bytes(Output *output, const char *bytes, size_t count) {
     if (count > sizeof output->bytes - output->count) {
         fputs("peer: answer too large\n", stderr);
@@ -654,8 +665,8 @@ static int read_cgi(Text *body) {
     return 0;
 }
 
-static int read_event(Text *body) {
-    const Value *event = parse(read_all(STDIN_FILENO, 131072));
+static int read_event(Text text, Text *body) {
+    const Value *event = parse(text);
     if (!event) return 400;
     if (!is(string_member(event, "path"), "/auth/apple")) return 404;
     if (!is(string_member(event, "method"), "POST")) return 405;
@@ -665,9 +676,9 @@ static int read_event(Text *body) {
     return body->count > 65536 ? 413 : 0;
 }
 
-static int read_request(Request *request) {
+static int read_request(Text event, Request *request) {
     Text text = {NULL, 0};
-    int status = is_cgi() ? read_cgi(&text) : read_event(&text);
+    int status = is_cgi() ? read_cgi(&text) : read_event(event, &text);
     if (status != 0) return status;
     const Value *body = parse(text);
     const Value *device = member(body, "deviceInfo");
@@ -680,8 +691,14 @@ static int read_request(Request *request) {
     return 0;
 }
 
+static const Value *key_set(void) {
+    static const Value *keys;
+    if (!keys) keys = member(parse(read_trusted_file(setting("PEER_KEY_SET"), 022)), "keys");
+    return keys;
+}
+
 static const Value *key_named(Text key_id) {
-    const Value *keys = member(parse(read_trusted_file(setting("PEER_KEY_SET"), 022)), "keys");
+    const Value *keys = key_set();
     const Value *found = NULL;
     if (!keys || keys->kind != JSON_ARRAY) return NULL;
     for (const Value *key = keys->first; key; key = key->next) {
@@ -694,6 +711,17 @@ static const Value *key_named(Text key_id) {
     bool usable = is(string_member(found, "kty"), "RSA") && (!use.bytes || is(use, "sig")) &&
                   (!algorithm.bytes || is(algorithm, "RS256"));
     return usable ? found : NULL;
+}
+
+/* The key that verifies what `jwk` signed. The last one is kept: Apple signs with one key for months. */
+static EVP_PKEY *verification_key(const Value *jwk) {
+    static const Value *last;
+    static EVP_PKEY *key;
+    if (!jwk || jwk == last) return jwk ? key : NULL;
+    EVP_PKEY_free(key);
+    key = rsa_key(jwk);
+    last = jwk;
+    return key;
 }
 
 static bool audience_is_ours(Text audience) {
@@ -743,11 +771,8 @@ static bool verify(const Request *request, int64_t now, Identity *identity) {
     Text key_id = string_member(header, "kid");
     if (!key_id.bytes || key_id.count == 0 || key_id.count > 64) return false;
 
-    const Value *jwk = key_named(key_id);
-    EVP_PKEY *key = jwk ? rsa_key(jwk) : NULL;
-    bool valid = key && rs256_is_valid(key, (Text){token.bytes, (size_t)(second - token.bytes)}, signature);
-    EVP_PKEY_free(key);
-    if (!valid) return false;
+    EVP_PKEY *key = verification_key(key_named(key_id));
+    if (!key || !rs256_is_valid(key, (Text){token.bytes, (size_t)(second - token.bytes)}, signature)) return false;
 
     const Value *claims = parse(payload);
     if (!is(string_member(claims, "iss"), "https://appleid.apple.com")) return false;
@@ -774,7 +799,8 @@ static bool verify(const Request *request, int64_t now, Identity *identity) {
     if (!nonce_matches(claims, request->nonce)) return false;
     identity->email = string_member(claims, "email");
     identity->email_verified = apple_bool(member(claims, "email_verified"));
-    identity->is_private_email = apple_bool(member(claims, "is_private_email"));
+    /* Not said is not private. */
+    identity->is_private_email = !identity->email.bytes ? -1 : apple_bool(member(claims, "is_private_email")) == 1;
     return true;
 }
 
@@ -786,10 +812,10 @@ static void check(int result, sqlite3 *database) {
     exit(75);
 }
 
-static sqlite3_stmt *prepare(sqlite3 *database, const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    check(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), database);
-    return statement;
+/* The statement of a slot, prepared when it is first wanted. */
+static sqlite3_stmt *prepared(sqlite3_stmt **slot, sqlite3 *database, const char *sql) {
+    if (!*slot) check(sqlite3_prepare_v2(database, sql, -1, slot, NULL), database);
+    return *slot;
 }
 
 static void execute(sqlite3 *database, const char *sql) {
@@ -825,40 +851,56 @@ static int column_flag(sqlite3_stmt *statement, int column) {
 
 static void finish(sqlite3 *database, sqlite3_stmt *statement) {
     check(sqlite3_step(statement), database);
-    check(sqlite3_finalize(statement), database);
+    check(sqlite3_reset(statement), database);
 }
 
-static sqlite3 *open_store(void) {
+/* Keeps the log short, as auth-apple does: else every process would copy all of it again, once it is long. */
+static int limit_log(void *context, sqlite3 *database, const char *name, int pages) {
+    (void)context;
+    if (pages >= 250) sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return SQLITE_OK;
+}
+
+static sqlite3 *database;
+
+static void open_store(void) {
+    if (database) return;
     const char *url = setting("AUTH_APPLE_STORE");
     if (strncmp(url, "sqlite:", 7) != 0) exit(78);
-    sqlite3 *database = NULL;
     check(sqlite3_open_v2(url + 7, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL), database);
     check(sqlite3_busy_timeout(database, 5000), database);
     /* The last to close would checkpoint and delete the log; the next start would make it again. */
     check(sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL), database);
     int persist = 1;
     check(sqlite3_file_control(database, "main", SQLITE_FCNTL_PERSIST_WAL, &persist), database);
+    sqlite3_wal_hook(database, limit_log, NULL);
     execute(database, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;");
-    sqlite3_stmt *version = prepare(database, "PRAGMA user_version");
-    check(sqlite3_step(version), database);
+    sqlite3_stmt *version = NULL;
+    check(sqlite3_step(prepared(&version, database, "PRAGMA user_version")), database);
     if (sqlite3_column_int(version, 0) < 1) {
         fputs("peer: the store has no schema\n", stderr);
         exit(75);
     }
     check(sqlite3_finalize(version), database);
-    return database;
+}
+
+static void close_store(void) {
+    if (!database) return;
+    for (sqlite3_stmt *statement; (statement = sqlite3_next_stmt(database, NULL));) sqlite3_finalize(statement);
+    check(sqlite3_close(database), NULL);
 }
 
 static void insert_account(
-    sqlite3 *database, const Identity *identity, const Request *request, int64_t now, SignIn *outcome) {
+    const Identity *identity, const Request *request, int64_t now, SignIn *outcome) {
     make_uuid(outcome->account, now);
     outcome->is_new = true;
     outcome->full_name = request->full_name;
     outcome->email = identity->email;
     outcome->email_verified = identity->email_verified;
     outcome->is_private_email = identity->is_private_email;
-    sqlite3_stmt *insert = prepare(
-        database,
+    static sqlite3_stmt *kept;
+    sqlite3_stmt *insert = prepared(
+        &kept, database,
         "INSERT INTO accounts (id, apple_sub, full_name, email, email_verified, is_private_email, contact_email,"
         " created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)");
     bind_blob(insert, 1, outcome->account, 16);
@@ -878,8 +920,7 @@ static bool differs(Text left, Text right) {
 
 /* The account that `select` stands on learns what was empty; Apple's address follows Apple. */
 static void update_account(
-    sqlite3 *database, sqlite3_stmt *select, const Identity *identity, const Request *request, int64_t now,
-    SignIn *outcome) {
+    sqlite3_stmt *select, const Identity *identity, const Request *request, int64_t now, SignIn *outcome) {
     if (sqlite3_column_bytes(select, 0) != 16) exit(75);
     memcpy(outcome->account, sqlite3_column_blob(select, 0), 16);
     Text name = column_text(select, 1), email = column_text(select, 2), contact = column_text(select, 5);
@@ -892,8 +933,9 @@ static void update_account(
     if (!differs(outcome->full_name, name) && !differs(outcome->email, email) && !differs(new_contact, contact) &&
         outcome->email_verified == verified && outcome->is_private_email == private)
         return;
-    sqlite3_stmt *update = prepare(
-        database,
+    static sqlite3_stmt *kept;
+    sqlite3_stmt *update = prepared(
+        &kept, database,
         "UPDATE accounts SET full_name = ?2, email = ?3, email_verified = ?4, is_private_email = ?5,"
         " contact_email = ?6, updated_at = ?7 WHERE id = ?1");
     bind_blob(update, 1, outcome->account, 16);
@@ -907,8 +949,7 @@ static void update_account(
 }
 
 /* A session with its first refresh token: random, and with a tag under the session's salt that shows that we made it. */
-static void insert_session(
-    sqlite3 *database, const Identity *identity, const Request *request, int64_t now, SignIn *outcome) {
+static void insert_session(const Identity *identity, const Request *request, int64_t now, SignIn *outcome) {
     unsigned char digest[32], named[48], code[32];
     make_uuid(outcome->session, now);
     random_bytes(outcome->salt, sizeof outcome->salt);
@@ -918,8 +959,9 @@ static void insert_session(
     hmac_sha256(outcome->salt, sizeof outcome->salt, named, sizeof named, code);
     memcpy(outcome->tag, code, sizeof outcome->tag);
     sha256(outcome->secret, sizeof outcome->secret, digest);
-    sqlite3_stmt *insert = prepare(
-        database,
+    static sqlite3_stmt *kept;
+    sqlite3_stmt *insert = prepared(
+        &kept, database,
         "INSERT INTO sessions (id, account_id, client_id, device_info, salt, refresh_digest, refresh_expires_at,"
         " created_at, last_used_at, ends_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)");
     bind_blob(insert, 1, outcome->session, 16);
@@ -935,29 +977,30 @@ static void insert_session(
 }
 
 /* What happened, for the audit: the account was created, if it was, and somebody signed in. */
-static void append_audit(sqlite3 *database, Text request_id, int64_t now, const SignIn *outcome) {
-    sqlite3_stmt *insert = prepare(
-        database,
+static void append_audit(Text request_id, int64_t now, const SignIn *outcome) {
+    static sqlite3_stmt *kept;
+    sqlite3_stmt *insert = prepared(
+        &kept, database,
         "INSERT INTO audit (account_id, number, time, event, session_id, request_id) VALUES (?1,"
         " 1 + ifnull((SELECT max(number) FROM audit WHERE account_id = ?1), 0), ?2, ?3, ?4, ?5)");
     for (int signed_in = outcome->is_new ? 0 : 1; signed_in <= 1; signed_in++) {
-        check(sqlite3_reset(insert), database);
         bind_blob(insert, 1, outcome->account, 16);
         check(sqlite3_bind_int64(insert, 2, now), database);
         bind_text(insert, 3, signed_in ? (Text){"signed_in", 9} : (Text){"account_created", 15});
         if (signed_in) bind_blob(insert, 4, outcome->session, 16);
+        else check(sqlite3_bind_null(insert, 4), database);
         bind_text(insert, 5, request_id);
-        check(sqlite3_step(insert), database);
+        finish(database, insert);
     }
-    check(sqlite3_finalize(insert), database);
 }
 
 static void sign_in(
     const Identity *identity, const Request *request, Text request_id, int64_t now, SignIn *outcome) {
-    sqlite3 *database = open_store();
+    open_store();
     execute(database, "BEGIN IMMEDIATE");
-    sqlite3_stmt *select = prepare(
-        database,
+    static sqlite3_stmt *kept;
+    sqlite3_stmt *select = prepared(
+        &kept, database,
         "SELECT id, full_name, email, email_verified, is_private_email, contact_email, disabled_at FROM accounts"
         " WHERE apple_sub = ?1");
     bind_text(select, 1, identity->subject);
@@ -965,71 +1008,81 @@ static void sign_in(
     check(row, database);
     if (row == SQLITE_ROW) {
         if (sqlite3_column_type(select, 6) != SQLITE_NULL) exit(77); /* a disabled account; never in a benchmark */
-        update_account(database, select, identity, request, now, outcome);
+        update_account(select, identity, request, now, outcome);
     } else {
-        insert_account(database, identity, request, now, outcome);
+        insert_account(identity, request, now, outcome);
     }
-    check(sqlite3_finalize(select), database);
-    insert_session(database, identity, request, now, outcome);
-    append_audit(database, request_id, now, outcome);
+    check(sqlite3_reset(select), database);
+    insert_session(identity, request, now, outcome);
+    append_audit(request_id, now, outcome);
     execute(database, "COMMIT");
-    check(sqlite3_close(database), NULL);
 }
 
 /* ---- The answer ---- */
 
-static Text access_token(const Identity *identity, const SignIn *outcome, int64_t now) {
+typedef struct {
+    Text key_id;
+    EVP_PKEY *key;
+} SigningKey;
+
+static const SigningKey *signing_key(void) {
+    static SigningKey signing;
+    if (signing.key) return &signing;
     const Value *file = parse(read_trusted_file(setting("AUTH_APPLE_SIGNING_KEYS_FILE"), 077));
     const Value *keys = member(file, "keys");
     const Value *jwk = keys && keys->kind == JSON_ARRAY ? keys->first : file;
     /* Of several keys the current one signs. */
     while (keys && jwk && !is(string_member(jwk, "state"), "current")) jwk = jwk->next;
-    EVP_PKEY *key = p256_private_key(jwk);
-    if (!key) {
+    signing = (SigningKey){string_member(jwk, "kid"), p256_private_key(jwk)};
+    if (!signing.key) {
         fputs("peer: no signing key\n", stderr);
         exit(78);
     }
+    return &signing;
+}
+
+static Text access_token(const Identity *identity, const SignIn *outcome, int64_t now) {
+    const SigningKey *signing = signing_key();
     unsigned char identifier[16];
     make_uuid(identifier, now);
 
-    static Output header, claims, token;
-    put(&header, "{\"alg\":\"ES256\",\"kid\":");
-    put_string(&header, string_member(jwk, "kid"));
-    put(&header, ",\"typ\":\"at+jwt\"}");
-    put(&claims, "{\"iss\":");
+    Output *header = &outputs.header, *claims = &outputs.claims, *token = &outputs.token;
+    put(header, "{\"alg\":\"ES256\",\"kid\":");
+    put_string(header, signing->key_id);
+    put(header, ",\"typ\":\"at+jwt\"}");
+    put(claims, "{\"iss\":");
     const char *issuer = setting("AUTH_APPLE_TOKEN_ISSUER"), *audience = setting("AUTH_APPLE_TOKEN_AUDIENCE");
-    put_string(&claims, (Text){issuer, strlen(issuer)});
-    put(&claims, ",\"aud\":");
-    put_string(&claims, (Text){audience, strlen(audience)});
-    put(&claims, ",\"sub\":");
-    put_string(&claims, uuid_text(outcome->account));
-    put(&claims, ",\"client_id\":");
-    put_string(&claims, identity->client_id);
-    put(&claims, ",\"sid\":");
-    put_string(&claims, uuid_text(outcome->session));
-    put(&claims, ",\"iat\":");
-    put_integer(&claims, now / 1000);
-    put(&claims, ",\"exp\":");
-    put_integer(&claims, now / 1000 + 900);
-    put(&claims, ",\"jti\":");
-    put_string(&claims, uuid_text(identifier));
-    put(&claims, "}");
+    put_string(claims, (Text){issuer, strlen(issuer)});
+    put(claims, ",\"aud\":");
+    put_string(claims, (Text){audience, strlen(audience)});
+    put(claims, ",\"sub\":");
+    put_string(claims, uuid_text(outcome->account));
+    put(claims, ",\"client_id\":");
+    put_string(claims, identity->client_id);
+    put(claims, ",\"sid\":");
+    put_string(claims, uuid_text(outcome->session));
+    put(claims, ",\"iat\":");
+    put_integer(claims, now / 1000);
+    put(claims, ",\"exp\":");
+    put_integer(claims, now / 1000 + 900);
+    put(claims, ",\"jti\":");
+    put_string(claims, uuid_text(identifier));
+    put(claims, "}");
 
-    Text part = encode((const unsigned char *)header.bytes, header.count);
-    put_bytes(&token, part.bytes, part.count);
-    put(&token, ".");
-    part = encode((const unsigned char *)claims.bytes, claims.count);
-    put_bytes(&token, part.bytes, part.count);
+    Text part = encode((const unsigned char *)header->bytes, header->count);
+    put_bytes(token, part.bytes, part.count);
+    put(token, ".");
+    part = encode((const unsigned char *)claims->bytes, claims->count);
+    put_bytes(token, part.bytes, part.count);
     unsigned char signature[64];
-    if (!es256_sign(key, text_of(&token), signature)) exit(70);
-    EVP_PKEY_free(key);
-    put(&token, ".");
+    if (!es256_sign(signing->key, text_of(token), signature)) exit(70);
+    put(token, ".");
     part = encode(signature, sizeof signature);
-    put_bytes(&token, part.bytes, part.count);
-    return text_of(&token);
+    put_bytes(token, part.bytes, part.count);
+    return text_of(token);
 }
 
-static void put_flag(Output *output, int flag) { put(output, flag < 0 ? "null" : flag ? "true" : "false"); }
+static void put_flag(Output *output, bool flag) { put(output, flag ? "true" : "false"); }
 
 static void put_session(Output *body, const SignIn *outcome, Text access, Text refresh) {
     put(body, "{\"access_token\":");
@@ -1045,34 +1098,34 @@ static void put_session(Output *body, const SignIn *outcome, Text access, Text r
     put(body, ",\"email\":");
     put_string(body, outcome->email);
     put(body, ",\"email_verified\":");
-    put_flag(body, outcome->email.bytes ? outcome->email_verified : -1);
+    put_flag(body, outcome->email_verified == 1);
     put(body, ",\"is_private_email\":");
-    put_flag(body, outcome->email.bytes ? outcome->is_private_email : -1);
+    put_flag(body, outcome->is_private_email == 1);
     put(body, "},\"session\":{\"id\":");
     put_string(body, uuid_text(outcome->session));
     put(body, "}}");
 }
 
 static void respond(int status, const char *type, Text body) {
-    static Output response;
+    Output *response = &outputs.response;
     if (is_cgi()) {
-        put(&response, "Status: ");
-        put_integer(&response, status);
-        put(&response, " \r\nContent-Type: ");
-        put(&response, type);
-        put(&response, "\r\nCache-Control: no-store\r\n\r\n");
-        put_bytes(&response, body.bytes, body.count);
-        write_all(STDOUT_FILENO, text_of(&response));
+        put(response, "Status: ");
+        put_integer(response, status);
+        put(response, " \r\nContent-Type: ");
+        put(response, type);
+        put(response, "\r\nCache-Control: no-store\r\n\r\n");
+        put_bytes(response, body.bytes, body.count);
+        write_all(STDOUT_FILENO, text_of(response));
         return;
     }
-    put(&response, "{\"statusCode\":");
-    put_integer(&response, status);
-    put(&response, ",\"headers\":{\"content-type\":\"");
-    put(&response, type);
-    put(&response, "\",\"cache-control\":\"no-store\"},\"body\":");
-    put_string(&response, body);
-    put(&response, ",\"isBase64Encoded\":false}\n");
-    write_all(STDOUT_FILENO, text_of(&response));
+    put(response, "{\"statusCode\":");
+    put_integer(response, status);
+    put(response, ",\"headers\":{\"content-type\":\"");
+    put(response, type);
+    put(response, "\",\"cache-control\":\"no-store\"},\"body\":");
+    put_string(response, body);
+    put(response, ",\"isBase64Encoded\":false}\n");
+    write_all(STDOUT_FILENO, text_of(response));
 }
 
 static void log_line(
@@ -1083,36 +1136,35 @@ static void log_line(
         (double)(now.tv_sec - began->tv_sec) * 1e3 + (double)(now.tv_nsec - began->tv_nsec) / 1e6;
     unsigned char digest[32] = {0};
     if (identity->subject.bytes) sha256(identity->subject.bytes, identity->subject.count, digest);
-    static Output line;
+    Output *line = &outputs.line;
     char text[160], date[32];
     struct tm parts;
     gmtime_r(&now.tv_sec, &parts);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
-    put_bytes(&line, text, (size_t)snprintf(
+    put_bytes(line, text, (size_t)snprintf(
         text, sizeof text, "{\"time\":\"%s.%03ldZ\",\"route\":\"POST /auth/apple\",\"status\":%d,\"ms\":%.3f,", date,
         now.tv_nsec / 1000000, status, milliseconds));
-    put(&line, "\"request_id\":");
-    put_string(&line, request_id);
-    put(&line, ",\"sub\":");
-    put_string(&line, encode(digest, 16));
-    put(&line, is_new ? ",\"created\":true}\n" : ",\"created\":false}\n");
-    write_all(STDERR_FILENO, text_of(&line));
+    put(line, "\"request_id\":");
+    put_string(line, request_id);
+    put(line, ",\"sub\":");
+    put_string(line, encode(digest, 16));
+    put(line, is_new ? ",\"created\":true}\n" : ",\"created\":false}\n");
+    write_all(STDERR_FILENO, text_of(line));
 }
 
-int main(void) {
+
+/* One event in, one response out, one line in the log. */
+static void serve(Text event) {
     struct timespec began;
     clock_gettime(CLOCK_REALTIME, &began);
     int64_t now = (int64_t)began.tv_sec * 1000 + began.tv_nsec / 1000000;
-    /* As auth-apple does: openssl.cnf is not read. */
-    if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1) return 70;
-
-    static Request request;
-    static Identity identity;
-    static SignIn outcome;
+    Request request = {0};
+    Identity identity = {0};
+    SignIn outcome = {0};
     unsigned char request_number[16];
     random_bytes(request_number, sizeof request_number);
     Text request_id = encode(request_number, sizeof request_number);
-    int status = read_request(&request);
+    int status = read_request(event, &request);
     if (status == 0 && !verify(&request, now / 1000, &identity)) status = 401;
     if (status != 0) {
         const char *problem = "{\"type\":\"about:blank\",\"title\":\"The request was refused\"}";
@@ -1125,10 +1177,43 @@ int main(void) {
         memcpy(refresh, outcome.session, 16);
         memcpy(refresh + 16, outcome.secret, 32);
         memcpy(refresh + 48, outcome.tag, 16);
-        static Output body;
-        put_session(&body, &outcome, access_token(&identity, &outcome, now), encode(refresh, sizeof refresh));
-        respond(status, "application/json", text_of(&body));
+        Text access = access_token(&identity, &outcome, now);
+        put_session(&outputs.body, &outcome, access, encode(refresh, sizeof refresh));
+        respond(status, "application/json", text_of(&outputs.body));
     }
     log_line(status, &identity, request_id, outcome.is_new, &began);
-    return 0;
+}
+
+/* One event a line. What is kept from one to the next is read first, below the mark that the arena goes back to. */
+static int serve_lines(void) {
+    static char buffer[131072];
+    size_t count = 0;
+    (void)key_set();
+    (void)signing_key();
+    size_t mark = arena_used;
+    for (;;) {
+        char *end = memchr(buffer, '\n', count);
+        if (end) {
+            serve((Text){buffer, (size_t)(end - buffer)});
+            arena_used = mark;
+            clear_outputs();
+            count -= (size_t)(end + 1 - buffer);
+            memmove(buffer, end + 1, count);
+            continue;
+        }
+        ssize_t got = count < sizeof buffer ? read(STDIN_FILENO, buffer + count, sizeof buffer - count) : -1;
+        if (got < 0) return 74;
+        if (got == 0) return 0;
+        count += (size_t)got;
+    }
+}
+
+int main(int count, char **arguments) {
+    /* As auth-apple does: openssl.cnf is not read. */
+    if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1) return 70;
+    int status = 0;
+    if (count == 2 && strcmp(arguments[1], "lines") == 0) status = serve_lines();
+    else serve(is_cgi() ? (Text){NULL, 0} : read_all(STDIN_FILENO, 131072));
+    close_store();
+    return status;
 }
