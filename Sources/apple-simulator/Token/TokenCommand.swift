@@ -89,7 +89,7 @@ struct TokenCommand: Command {
         token.code = options.value("code")
         if let raw = options.value("nonce") {
             token.nonce =
-                options.has("nonce-verbatim") ? raw : Self.hex(cryptography.sha256(Array(raw.utf8)[...]))
+                options.has("nonce-verbatim") ? raw : Hexadecimal.text(cryptography.sha256(Array(raw.utf8)[...]))
         } else if options.has("nonce-verbatim") {
             throw UsageError(reason: "--nonce-verbatim goes with --nonce")
         }
@@ -115,10 +115,5 @@ struct TokenCommand: Command {
     /// A JSON text, or else the text as a string.
     private static func json(_ text: String) -> JSON {
         (try? JSON(parsing: Array(text.utf8), limits: JSON.Limits(bytes: 4096, depth: 8))) ?? .string(text)
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
