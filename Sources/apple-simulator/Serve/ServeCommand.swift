@@ -30,12 +30,14 @@ struct ServeCommand: Command {
         let listener = try Listener(port: port)
         let (faults, log) = (Faults(), RequestLog())
         let apple: [any Endpoint] = [
-            KeysEndpoint(file: standIn.keys, maximumAge: maximumAge), TokenEndpoint(standIn: standIn),
+            KeysEndpoint(file: standIn.keys, maximumAge: maximumAge), AuthorizeEndpoint(standIn: standIn),
+            TokenEndpoint(standIn: standIn),
             RevokeEndpoint(standIn: standIn), MigrationEndpoint(standIn: standIn),
         ]
         let control: [any Endpoint] = [
             CodeEndpoint(standIn: standIn), NotifyEndpoint(standIn: standIn, bell: bell),
-            PeopleEndpoint(standIn: standIn), TransferEndpoint(standIn: standIn), RequestsEndpoint(log: log),
+            HomeEndpoint(standIn: standIn, log: log, bell: bell), PeopleEndpoint(standIn: standIn),
+            TransferEndpoint(standIn: standIn), RequestsEndpoint(log: log),
             FaultsEndpoint(faults: faults, endpoints: apple.map(\.path)),
         ]
         let router = Router(
@@ -43,20 +45,7 @@ struct ServeCommand: Command {
             authorities: ["127.0.0.1:\(listener.port)", "localhost:\(listener.port)"])
         // The address first and alone on its line, for scripts; what people should know after it.
         Descriptor.print("http://127.0.0.1:\(listener.port)")
-        for note in standIn.registry.notes { Descriptor.print(note) }
+        for note in standIn.registry.notes(in: .english) { Descriptor.print(note) }
         HTTPServer(listener: listener, router: router, stop: stop, bell: bell).runUntilStopped()
-    }
-}
-
-extension Registry {
-    /// What is not checked, said at the start.
-    var notes: [String] {
-        var notes: [String] = []
-        if keys.isEmpty {
-            notes.append(
-                "No --team: the form and the claims of client secrets are checked, their signatures cannot be.")
-        }
-        if clients.isEmpty { notes.append("No --client: any client_id and any return address are taken.") }
-        return notes
     }
 }

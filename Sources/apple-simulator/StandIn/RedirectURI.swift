@@ -2,6 +2,7 @@
 /// `http` to this machine, which Apple refuses.
 enum RedirectURI {
     static let rule = "https://…, or http:// on localhost or 127.0.0.1, without a fragment"
+    static let regla = "https://…, o http:// en localhost o 127.0.0.1, sin fragmento"
 
     static func isAllowed(_ text: String) -> Bool {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),

@@ -80,3 +80,29 @@ struct Registry {
         }
     }
 }
+
+extension Registry {
+    /// What is not checked, said at the start and on the page.
+    func notes(in say: Language) -> [String] {
+        var notes: [String] = []
+        if keys.isEmpty {
+            notes.append(
+                say(
+                    "Sin --team: se revisan la forma y los datos de client_secret; su firma no se puede.",
+                    "No --team: the form and the claims of client secrets are checked, their signatures cannot be."))
+        }
+        if clients.isEmpty {
+            notes.append(
+                say(
+                    "Sin --client: se acepta cualquier client_id y cualquier redirect_uri.",
+                    "No --client: any client_id and any redirect_uri are taken."))
+        }
+        for client in clients where client.redirectURIs.isEmpty {
+            notes.append(
+                say(
+                    "\(client.id) no tiene redirect_uri registrada: se acepta cualquiera.",
+                    "\(client.id) has no redirect_uri registered: any is taken."))
+        }
+        return notes
+    }
+}
