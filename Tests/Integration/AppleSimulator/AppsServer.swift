@@ -2,6 +2,7 @@ import CurlHTTP
 import Foundation
 import JOSE
 import OpenSSLCrypto
+import TestSupport
 
 /// An app's server as it speaks to Apple: with a team, a key, a client id, and client secrets of its own make.
 struct AppsServer {
@@ -161,5 +162,14 @@ extension AppleSimulator {
             arguments += ["--client", "\(AppsServer.clientID)=\(server.team)\(index == 0 ? redirectURIs : "")"]
         }
         return try serving(arguments: arguments, body: body)
+    }
+
+    /// Options that must keep it from serving; if it serves all the same it is stopped, and its status tells.
+    func failingToServe(_ options: [String]) throws -> Result {
+        let (process, output, errors) = try start(["serve", "--port", "0"] + options)
+        if process.firstLine(in: output) != nil { process.kill(SIGTERM) }
+        return try Result(
+            exitStatus: process.wait(), output: String(contentsOf: output, encoding: .utf8),
+            errors: String(contentsOf: errors, encoding: .utf8))
     }
 }
