@@ -172,7 +172,10 @@ import Testing
         (["response_type": ""], "response_type"), (["response_type": "id_token"], "response_type"),
         (["response_type": "code token"], "response_type"), (["response_mode": "web_message"], "response_mode"),
         (["response_mode": "query"], "response_mode"), (["response_mode": "fragment"], "response_mode"),
-        (["response_mode": ""], "response_mode"), (["scope": "", "response_mode": "query"], "response_mode"),
+        (["response_mode": ""], "response_mode"),
+        (["response_type": "code", "response_mode": "query"], "response_mode"),
+        (["response_type": "code", "response_mode": ""], "response_mode"),
+        (["scope": "", "response_mode": "query"], "response_mode"),
         (["scope": "name phone"], "scope"), (["state": "a\r\nb"], "state"), (["nonce": "\u{0}"], "nonce"),
     ])
     func aWrongParameterGetsAPageThatSaysWhich(change: [String: String], name: String) throws {

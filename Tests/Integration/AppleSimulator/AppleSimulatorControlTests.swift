@@ -212,7 +212,7 @@ import Testing
         let options = ["--state", file.path()]
         try simulator.serving([server], options: options) { one in
             try simulator.serving([server], options: options) { two in
-                for _ in 0..<12 {
+                for _ in 0..<4 {
                     let code = try #require(try one.code().json["code"]?.string)
                     let (server, results) = (server, Statuses())
                     DispatchQueue.concurrentPerform(iterations: 4) { index in
@@ -222,6 +222,24 @@ import Testing
                     #expect(results.sorted == [200, 400, 400, 400])
                 }
             }
+        }
+    }
+
+    /// Even to one that only reads: what it reads must still be so when it writes.
+    @Test func aRunWaitsWhileAnotherUsesTheState() throws {
+        let file = simulator.folder.appending(path: "\(UUID().uuidString).json")
+        try simulator.serving([server], options: ["--state", file.path()]) { address in
+            let lock = open("\(file.path()).lock", O_RDWR | O_CLOEXEC)
+            defer { close(lock) }
+            #expect(flock(lock, LOCK_SH) == 0)
+            let connection = try #require(address.connect())
+            try connection.write(
+                contentsOf: Data("GET /simulator/people HTTP/1.1\r\nHost: 127.0.0.1:\(address.port)\r\n\r\n".utf8))
+            var waiting = pollfd(fd: connection.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&waiting, 1, 500) == 0)
+            #expect(flock(lock, LOCK_UN) == 0)
+            let answer = String(decoding: try connection.readToEnd() ?? Data(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
         }
     }
 
@@ -250,6 +268,27 @@ import Testing
                 #expect(try address.form("/", ["action": "notify", "person": "ana"]).status == 400)
             }
         }
+    }
+
+    /// The script that the guide uses, against a server that knows the key.
+    @Test func theScriptForClientSecretsMakesGoodOnes() throws {
+        let script = Programs.packageRoot.appending(path: "deploy/simulator/client-secret.sh").path()
+        let file = simulator.folder.appending(path: "\(UUID().uuidString).pem")
+        try Data(server.privatePEM.utf8).write(to: file)
+        try simulator.serving([server]) { address in
+            // Often enough for an r or an s with a zero in front.
+            for _ in 0..<20 {
+                let made = try Ran(
+                    [script, server.team, server.key.keyID, AppsServer.clientID, file.path()],
+                    environment: ["PATH": "/usr/bin:/bin"])
+                let secret = String(decoding: made.output, as: UTF8.self).trimmingCharacters(in: .newlines)
+                #expect(made.status == 0 && made.errors.isEmpty)
+                let revoked = try address.form(
+                    "/auth/revoke", ["token": "r", "client_id": AppsServer.clientID, "client_secret": secret])
+                #expect(revoked.status == 200, "\(revoked.text)")
+            }
+        }
+        #expect(try Ran([script], environment: ["PATH": "/usr/bin:/bin"]).status == 64)
     }
 
     @Test func optionsThatAreWrongAreRefused() throws {
