@@ -270,27 +270,6 @@ import Testing
         }
     }
 
-    /// The script that the guide uses, against a server that knows the key.
-    @Test func theScriptForClientSecretsMakesGoodOnes() throws {
-        let script = Programs.packageRoot.appending(path: "deploy/simulator/client-secret.sh").path()
-        let file = simulator.folder.appending(path: "\(UUID().uuidString).pem")
-        try Data(server.privatePEM.utf8).write(to: file)
-        try simulator.serving([server]) { address in
-            // Often enough for an r or an s with a zero in front.
-            for _ in 0..<20 {
-                let made = try Ran(
-                    [script, server.team, server.key.keyID, AppsServer.clientID, file.path()],
-                    environment: ["PATH": "/usr/bin:/bin"])
-                let secret = String(decoding: made.output, as: UTF8.self).trimmingCharacters(in: .newlines)
-                #expect(made.status == 0 && made.errors.isEmpty)
-                let revoked = try address.form(
-                    "/auth/revoke", ["token": "r", "client_id": AppsServer.clientID, "client_secret": secret])
-                #expect(revoked.status == 200, "\(revoked.text)")
-            }
-        }
-        #expect(try Ran([script], environment: ["PATH": "/usr/bin:/bin"]).status == 64)
-    }
-
     @Test func optionsThatAreWrongAreRefused() throws {
         for options in [
             ["--client", "a"], ["--client", "a="], ["--client", "a=T,http://example.com/"], ["--client", "a=T,x"],
