@@ -64,7 +64,8 @@ let package = Package(
                 "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
             ],
             swiftSettings: settings),
-        .executableTarget(name: "apple-simulator", dependencies: ["JOSE", "OpenSSLCrypto"], swiftSettings: settings),
+        .executableTarget(
+            name: "apple-simulator", dependencies: ["CurlHTTP", "JOSE", "OpenSSLCrypto"], swiftSettings: settings),
 
         // The tests: one folder a room, and what they share.
         .target(
@@ -93,7 +94,10 @@ let package = Package(
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests(
             "Integration",
-            ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
+            [
+                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "OpenSSLCrypto", "auth-apple",
+                "apple-simulator",
+            ]),
         tests("Linkage", []),
     ]
 )
