@@ -30,9 +30,11 @@ func tests(_ folder: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "auth-apple",
+    platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
         .executable(name: "auth-apple", targets: ["auth-apple"]),
         .executable(name: "apple-simulator", targets: ["apple-simulator"]),
+        .library(name: "Xid", targets: ["Xid"]),
     ],
     traits: [
         .default(enabledTraits: ["SQLite"]),
@@ -66,6 +68,14 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(name: "apple-simulator", dependencies: ["JOSE", "OpenSSLCrypto"], swiftSettings: settings),
 
+        // The client SDK. On Apple's systems it uses Apple's frameworks in place of the two C libraries.
+        room(
+            "Xid",
+            [
+                "JOSE", .target(name: "CurlHTTP", condition: .when(platforms: [.linux])),
+                .target(name: "OpenSSLCrypto", condition: .when(platforms: [.linux])),
+            ]),
+
         // The tests: one folder a room, and what they share.
         .target(
             name: "TestSupport",
@@ -92,6 +102,7 @@ let package = Package(
             ]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("Integration", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
+        tests("Xid", ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Xid"]),
         tests("Linkage", []),
     ]
 )
