@@ -1,6 +1,5 @@
 #if os(Linux)
 internal import CurlHTTP
-internal import Glibc
 
 /// `HTTPTransport` by libcurl. Its calls block, so each request has a thread of its own and takes none from Swift's pool.
 package struct CurlTransport: HTTPTransport {
@@ -12,16 +11,12 @@ package struct CurlTransport: HTTPTransport {
     }
 
     package func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
-        let answer = Answer()
+        let answer = OneShot<Result<TransportResponse, TransportError>>()
         let authorities = certificateAuthorities
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.wait(by: continuation)
-                let isStarted = DetachedThread.start {
-                    answer.settle(Self.exchange(request, trusting: authorities))
-                }
-                if !isStarted { answer.settle(.failure(.network)) }
-            }
+            let isStarted = DetachedThread.start { answer.settle(Self.exchange(request, trusting: authorities)) }
+            if !isStarted { answer.settle(.failure(.network)) }
+            return await answer.value
         } onCancel: {
             // The thread goes on to its time limit and talks to nobody then.
             answer.settle(.failure(.cancelled))
@@ -48,35 +43,6 @@ package struct CurlTransport: HTTPTransport {
         } catch {
             return .failure(TransportError(error.code))
         }
-    }
-}
-
-/// The one answer to a request, whichever comes first: the exchange's or the cancellation's.
-private final class Answer: Sendable {
-    typealias Outcome = Result<TransportResponse, TransportError>
-
-    private struct State: Sendable {
-        var outcome: Outcome?
-        var continuation: CheckedContinuation<Outcome, Never>?
-    }
-
-    private let state = Guarded(State())
-
-    func wait(by continuation: CheckedContinuation<Outcome, Never>) {
-        let outcome = state.withLock { state in
-            if state.outcome == nil { state.continuation = continuation }
-            return state.outcome
-        }
-        if let outcome { continuation.resume(returning: outcome) }
-    }
-
-    func settle(_ outcome: Outcome) {
-        let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
-            guard state.outcome == nil else { return nil }
-            state.outcome = outcome
-            return state.continuation.take()
-        }
-        continuation?.resume(returning: outcome)
     }
 }
 
