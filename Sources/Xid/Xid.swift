@@ -74,6 +74,7 @@ public final class Xid: Sendable {
     /// anew. Checks it, exchanges the code, verifies the ID token, and keeps the tokens.
     ///
     /// The same URL again gives the session that it has produced. A URL that does not answer the open sign-in leaves that open.
+    @discardableResult
     public func handleRedirect(url: URL) async throws -> XidSession {
         try await party().handleRedirect(url)
     }

@@ -34,7 +34,7 @@ enum Mutation: Hashable, Sendable {
     case redirectError(String)
     case redirectInFragment
     case redirectExtra(String, String)
-    /// New keys between the answer to the key request and the signature.
+    /// New keys between the client's fetch of the keys, at an earlier sign-in, and the signature.
     case rotatesBeforeSigning
     /// What one path answers, whatever is asked.
     case answer(String, status: Int, body: String)

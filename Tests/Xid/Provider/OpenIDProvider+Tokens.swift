@@ -42,6 +42,7 @@ extension OpenIDProvider {
     }
 
     private func tokens(for grant: Grant, thumbprint: String?, code: String?, isRenewal: Bool) -> Response {
+        if mutations.contains(.rotatesBeforeSigning) { generation += 1 }
         let accessToken = secret("access")
         accessTokens[accessToken] = (thumbprint, true)
         let active = mutations.compactMap { mutation -> Mutation? in

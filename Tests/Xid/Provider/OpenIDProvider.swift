@@ -158,9 +158,6 @@ final class OpenIDProvider: @unchecked Sendable {
                 keys += [Self.secp256k1, Self.okp]
             case .unknownKeyTypes:
                 keys = [["kty": "AKP", "alg": "ML-DSA-44", "kid": "pq"], Self.okp, Self.secp256k1] + keys
-            case .rotatesBeforeSigning:
-                mutations.removeAll { $0 == .rotatesBeforeSigning }
-                generation += 1
             default: break
             }
         }
