@@ -133,3 +133,8 @@ public final class Xid: Sendable {
         }
     }
 }
+
+extension Xid: CustomReflectable {
+    /// Nothing: what is inside are sessions.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

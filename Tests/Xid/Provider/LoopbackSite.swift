@@ -27,15 +27,18 @@ final class LoopbackSite: @unchecked Sendable {
         Thread.detachNewThread {
             while true {
                 let client = accept(descriptor, nil, nil)
-                guard client >= 0 else { return }
+                guard client >= 0 else {
+                    close(descriptor)
+                    return
+                }
                 Thread.detachNewThread { Self.serve(client, provider) }
             }
         }
     }
 
+    /// The thread that waits at the socket closes it: its number may be another's as soon as it is closed.
     func stop() {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
     }
 
     private static func serve(_ client: Int32, _ provider: OpenIDProvider) {
