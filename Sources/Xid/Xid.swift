@@ -121,6 +121,11 @@ public final class Xid: Sendable {
         try await party().signOut(callEndSession: callEndSession)
     }
 
+    /// Whether a sign-in is open.
+    package var isFlowPending: Bool {
+        state.withLock { $0.party?.isFlowPending ?? false }
+    }
+
     private func party() throws -> RelyingParty {
         try state.withLock { state in
             if let party = state.party { return party }
