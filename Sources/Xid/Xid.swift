@@ -86,7 +86,8 @@ public final class Xid: Sendable {
 
     /// The session, if there is one that has not expired. An expired one is renewed when it can be, else erased.
     ///
-    /// - Throws: `storage_unavailable` while the storage cannot be looked into: then nobody knows, and nothing is erased.
+    /// - Throws: `storage_unavailable` while the storage cannot be looked into, and `network` and its like while an expired session
+    ///   cannot be renewed: then nobody knows, and nothing is erased.
     public func getSession() async throws -> XidSession? {
         try await party().getSession()
     }

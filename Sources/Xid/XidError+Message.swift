@@ -18,17 +18,21 @@ extension XidError.Code {
             "The redirect was sent by another issuer, or does not name its issuer as this provider promises to (RFC 9207). Do not "
                 + "go on; call signIn() again."
         case .authorizationDenied: "Access was denied. Let the person decide whether to try again."
-        case .authorizationFailed: "The provider refused the request; providerError says why. Check the client's registration."
+        case .authorizationFailed:
+            "The provider refused the request; providerError says why. Check the client's registration."
         case .userCancelled: "The person closed the browser window. Nothing is wrong; offer the button again."
         case .cancelled: "The sign-in was cancelled by the app, or the app signed out meanwhile."
         case .cannotStartBrowser:
             "The browser could not be opened. On Linux install xdg-utils and a browser, or open the printed address by hand."
-        case .presentationContext: "There is no window to show the browser over. Call signIn() when a window is on screen."
+        case .presentationContext:
+            "There is no window to show the browser over. Call signIn() when a window is on screen."
         case .network: "The provider cannot be reached. The session is kept; try again later."
         case .timeout: "The provider took too long to answer. The session is kept; try again later."
-        case .tls: "The provider did not prove who it is by TLS 1.2 or newer. Check its certificate and the device's clock."
+        case .tls:
+            "The provider did not prove who it is by TLS 1.2 or newer. Check its certificate and the device's clock."
         case .responseTooLarge: "The provider's answer is larger than allowed. Ask its operator."
-        case .httpStatus: "The provider answered with a status that is of no use here. Try again later, or ask its operator."
+        case .httpStatus:
+            "The provider answered with a status that is of no use here. Try again later, or ask its operator."
         case .metadataInvalid:
             "The discovery document lacks a usable issuer, authorization_endpoint, token_endpoint or jwks_uri. Check the issuer."
         case .metadataIssuerMismatch:
@@ -45,7 +49,8 @@ extension XidError.Code {
         case .idTokenMalformed: "The ID token is malformed. Ask the provider's operator."
         case .idTokenAlgorithm: "The ID token must be signed with RS256 or ES256. Change the client's registration."
         case .idTokenKeyUnknown: "The ID token's key is not in the issuer's key set. Try again in a minute."
-        case .ambiguousKey: "Several keys of the issuer could have signed the ID token, as it names none. Ask its operator."
+        case .ambiguousKey:
+            "Several keys of the issuer could have signed the ID token, as it names none. Ask its operator."
         case .idTokenSignature: "The ID token's signature is not the issuer's. Do not trust this answer."
         case .idTokenIssuer: "The ID token was issued by another issuer than the configured one. Check the issuer."
         case .idTokenSubject: "The ID token names nobody, or somebody else than before. Call signIn() again."
@@ -62,9 +67,11 @@ extension XidError.Code {
         case .reauthorizationRequired: "The session cannot be renewed without the person. Call signIn()."
         case .endSessionUnsupported:
             "The session is erased here, but the provider has no end_session_endpoint. Call signOut(callEndSession: false)."
-        case .storageUnavailable: "The token storage cannot be read or written now. Try again when the device is unlocked."
+        case .storageUnavailable:
+            "The token storage cannot be read or written now. Try again when the device is unlocked."
         case .storageFailed: "The token storage failed. Check the TokenStorageAdapter; what it held is not touched."
-        case .storageCorrupt: "The token storage holds something that Xid did not put there. Sign out, or sign in again."
+        case .storageCorrupt:
+            "The token storage holds something that Xid did not put there. Sign out, or sign in again."
         case .cryptography: "The cryptographic library failed, which should not happen. Restart the app."
         }
     }

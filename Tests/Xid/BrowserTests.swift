@@ -110,9 +110,11 @@ import Testing
         try await trial.xid.signIn()
         try await trial.xid.signIn(options: XidSignInOptions(prefersEphemeralWebBrowserSession: !isEphemeral))
         #expect(trial.browser.ephemeral == [isEphemeral, !isEphemeral])
-        #expect(XidConfiguration(
-            issuer: trial.configuration.issuer, clientId: "x", redirectUri: trial.configuration.redirectUri, scopes: []
-        ).prefersEphemeralWebBrowserSession)
+        #expect(
+            XidConfiguration(
+                issuer: trial.configuration.issuer, clientId: "x", redirectUri: trial.configuration.redirectUri,
+                scopes: []
+            ).prefersEphemeralWebBrowserSession)
     }
 }
 

@@ -59,8 +59,11 @@ import Testing
             ["-Xcc", "-fmodule-map-file=\(build.appending(path: "\(name).build/module.modulemap").path())"]
         }
         return try Ran(
-            ["/usr/bin/env", "swiftc", "-swift-version", mode, "-strict-concurrency=complete", "-warnings-as-errors",
-                "-typecheck", "-module-cache-path", build.appending(path: "CallerTests.cache").path(), "-I", build.appending(path: "Modules").path()]
+            [
+                "/usr/bin/env", "swiftc", "-swift-version", mode, "-strict-concurrency=complete", "-warnings-as-errors",
+                "-typecheck", "-module-cache-path", build.appending(path: "CallerTests.cache").path(), "-I",
+                build.appending(path: "Modules").path(),
+            ]
                 + maps + [file.path()],
             environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
     }

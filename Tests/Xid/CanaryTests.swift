@@ -32,7 +32,10 @@ import Testing
     static func looks(_ value: Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
-        return ["\(value)", String(reflecting: value), String(describing: Mirror(reflecting: value).children.map { $0 }), dumped]
+        return [
+            "\(value)", String(reflecting: value), String(describing: Mirror(reflecting: value).children.map { $0 }),
+            dumped,
+        ]
     }
 
     @Test func noValueShowsASecret() async throws {
@@ -91,7 +94,9 @@ import Testing
         #expect(files.count > 20)
         for path in files {
             let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
-            for word in [" print(", "NSLog", "os_log", "Logger(", "debugPrint", "fputs", "fatalError(", "assertionFailure"] {
+            for word in [
+                " print(", "NSLog", "os_log", "Logger(", "debugPrint", "fputs", "fatalError(", "assertionFailure",
+            ] {
                 let isThere = text.contains(word)
                 #expect(!isThere, "\(path): \(word)")
             }

@@ -45,7 +45,8 @@ import Testing
 
     /// Auth0.swift#609/PR#626: the comparison was the wrong way round.
     @Test(arguments: [
-        (Int64(0), XidError.Code?.none), (-100, nil), (-160, nil), (-161, .idTokenAuthTime), (-604_800, .idTokenAuthTime),
+        (Int64(0), XidError.Code?.none), (-100, nil), (-160, nil), (-161, .idTokenAuthTime),
+        (-604_800, .idTokenAuthTime),
     ])
     func aLoginMayNotBeOlderThanAskedFor(seconds: Int64, expected: XidError.Code?) {
         #expect(Self.refusal(["auth_time": .integer(Self.now.seconds + seconds)], maxAge: 100) == expected)

@@ -90,9 +90,11 @@ import Testing
         try await xid.signOut(callEndSession: true)
         #expect(trial.provider.count("/logout") == 1)
         // What is shown to the browser by an argument list holds nothing of the sign-in.
-        let secrets = CanaryTests.secrets(trial) + trial.provider.requests("/authorize").flatMap {
-            [$0.query["state"], $0.query["nonce"], $0.query["code_challenge"]].compactMap { $0 }
-        }
+        let secrets =
+            CanaryTests.secrets(trial)
+            + trial.provider.requests("/authorize").flatMap {
+                [$0.query["state"], $0.query["nonce"], $0.query["code_challenge"]].compactMap { $0 }
+            }
         for address in shown.withLock({ $0 }) { CanaryTests.check(address, secrets, "an argument list") }
         #expect(shown.withLock { $0.count } == 2)
     }
@@ -159,8 +161,8 @@ import Testing
 
     @Test func aClientThatSaysNothingKeepsNobodyWaiting() async throws {
         let (trial, xid) = try Self.trial { entrance in
-            // Browsers open connections ahead of need.
-            for _ in 0..<5 {
+            // Browsers open connections ahead of need. Served in turn, five seconds each, these would outlast the visit.
+            for _ in 0..<10 {
                 let port = entrance.port ?? 0
                 Thread.detachNewThread { _ = Self.ask(port, "GET /") }
             }
@@ -168,9 +170,7 @@ import Testing
             try Self.browse(entrance)
         }
         defer { trial.site?.stop() }
-        let start = ContinuousClock.now
         try await xid.signIn()
-        #expect(ContinuousClock.now - start < .seconds(3))
     }
 
     @Test func aBrowserThatCannotBeOpenedIsSaid() async throws {
@@ -206,7 +206,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "com.example.app://cb", "https://app.example/cb", "http://localhost/cb", "http://127.0.0.2/cb", "http://[::1]/cb",
+        "com.example.app://cb", "https://app.example/cb", "http://localhost/cb", "http://127.0.0.2/cb",
+        "http://[::1]/cb",
         "http://127.0.0.1:99999/cb",
     ])
     func aRedirectURIThatCannotBeCaughtHereIsRefused(uri: String) async throws {

@@ -7,7 +7,8 @@ import Testing
 /// no verifier stays behind.
 @Suite struct ModelTests {
     enum Step: CaseIterable {
-        case signIn, handleRedirect, deliver, foreignState, noState, denial, repeatRedirect, closeWindow, cancel, cancelTask
+        case signIn, handleRedirect, deliver, foreignState, noState, denial, repeatRedirect, closeWindow, cancel,
+            cancelTask
         case signOut, read, token, time, restart, failStorage
     }
 
@@ -56,6 +57,8 @@ import Testing
             trial: try Trial(
                 dpop: isBound ? .required : .off, isLocal: true, scopes: isBound ? ["offline_access"] : ["openid"]))
         world.trial.browser.play(.wait)
+        // Time leaps here, also between a proof and its being looked at.
+        world.trial.provider.proofAge = 1_000_000
         for _ in 0..<25 {
             try await take(Step.allCases.randomElement(using: &random) ?? .signIn, &world, &random)
             for _ in 0..<Int.random(in: 0...12, using: &random) { await Task.yield() }
@@ -110,7 +113,9 @@ import Testing
         case .deliver:
             if let last { world.trial.browser.visits.last?.deliver(last) }
         case .foreignState, .noState, .denial:
-            let query = [Step.foreignState: "code=x&state=y", .noState: "code=x", .denial: "error=access_denied&state=y"]
+            let query = [
+                Step.foreignState: "code=x&state=y", .noState: "code=x", .denial: "error=access_denied&state=y",
+            ]
             let url = URL(string: "com.example.app://auth/callback?" + (query[step] ?? ""))
             if let url { world.start { try await $0.handleRedirect(url: url) } }
         case .closeWindow: world.trial.browser.visits.last?.close()

@@ -43,7 +43,8 @@ import Testing
     }
 
     @Test func aProviderWithoutS256IsRefused() async throws {
-        let trial = try Trial(isLocal: true, mutations: [.discovery("code_challenge_methods_supported", .array(["plain"]))])
+        let trial = try Trial(
+            isLocal: true, mutations: [.discovery("code_challenge_methods_supported", .array(["plain"]))])
         #expect(await Trial.code { try await trial.xid.signIn() } == .pkceUnsupported)
         #expect(trial.browser.urls.isEmpty)
     }
@@ -104,7 +105,8 @@ import Testing
     }
 
     @Test func aFailedDiscoveryIsTriedAgain() async throws {
-        let trial = try Trial(isLocal: true, mutations: [.answer("/.well-known/openid-configuration", status: 503, body: "")])
+        let trial = try Trial(
+            isLocal: true, mutations: [.answer("/.well-known/openid-configuration", status: 503, body: "")])
         #expect(await Trial.code { try await trial.xid.signIn() } == .httpStatus)
         trial.provider.set([])
         try await trial.xid.signIn()
@@ -137,9 +139,10 @@ import Testing
     }
 
     @Test func twoKeysOfOneNameAreRefused() async throws {
-        let keys = JSON.array([OpenIDProvider.rsaKeys[0], OpenIDProvider.rsaKeys[1]].map { key in
-            JWK(keyID: "rsa1", key: key.privateKey.publicKey).json
-        })
+        let keys = JSON.array(
+            [OpenIDProvider.rsaKeys[0], OpenIDProvider.rsaKeys[1]].map { key in
+                JWK(keyID: "rsa1", key: key.privateKey.publicKey).json
+            })
         let body = JSON.object(["keys": keys]).text
         let trial = try Trial(isLocal: true, mutations: [.answer("/keys", status: 200, body: body)])
         #expect(await Trial.code { try await trial.xid.signIn() } == .ambiguousKey)
@@ -147,7 +150,8 @@ import Testing
 
     /// kanidm#1966 #4470, oidc-client-js#488
     @Test(arguments: [
-        ("/token", String?.none), ("/token", "text/plain"), ("/token", "application/json; charset=UTF-8"), ("/keys", nil),
+        ("/token", String?.none), ("/token", "text/plain"), ("/token", "application/json; charset=UTF-8"),
+        ("/keys", nil),
         ("/keys", "application/jwk-set+json"), ("/.well-known/openid-configuration", "text/html"), ("/userinfo", nil),
     ])
     func theContentTypeOfJSONDoesNotMatter(path: String, type: String?) async throws {
@@ -169,8 +173,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (400, #"{"error":"invalid_grant","error_description":"x"}"#, XidError.Code.tokenRefused, "invalid_grant" as String?),
-        (400, "<html>", .httpStatus, nil), (500, "", .httpStatus, nil), (400, #"{"error":"Bearer eyJ secret"}"#, .httpStatus, nil),
+        (
+            400, #"{"error":"invalid_grant","error_description":"x"}"#, XidError.Code.tokenRefused,
+            "invalid_grant" as String?
+        ),
+        (400, "<html>", .httpStatus, nil), (500, "", .httpStatus, nil),
+        (400, #"{"error":"Bearer eyJ secret"}"#, .httpStatus, nil),
         (200, "access_token=x", .tokenResponseInvalid, nil),
     ])
     func aRefusalByTheTokenEndpointSaysWhy(
@@ -235,6 +243,7 @@ import Testing
         let messages = XidError.Code.allCases.map(\.message)
         #expect(Set(messages).count == messages.count)
         #expect(messages.allSatisfy { $0.hasSuffix(".") && $0.count > 20 })
-        #expect(XidError.Code.allCases.allSatisfy { $0.rawValue == $0.rawValue.lowercased() && !$0.rawValue.contains(" ") })
+        #expect(
+            XidError.Code.allCases.allSatisfy { $0.rawValue == $0.rawValue.lowercased() && !$0.rawValue.contains(" ") })
     }
 }

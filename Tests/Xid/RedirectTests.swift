@@ -98,7 +98,8 @@ import Testing
 
     @Test(arguments: [
         ("https://A.example/cb", "https://a.example/cb", true), ("http://127.0.0.1:9", "http://127.0.0.1:9/", true),
-        ("https://a.example/cb", "https://a.example/cb/", false), ("https://a.example/CB", "https://a.example/cb", false),
+        ("https://a.example/cb", "https://a.example/cb/", false),
+        ("https://a.example/CB", "https://a.example/cb", false),
         ("a:/cb", "a:/cb", true), ("A:/cb", "a:/cb", true), ("a:/CB", "a:/cb", false), ("", "", true),
         ("http://127.0.0.1:9/cb", "http://127.0.0.1:8/cb", false),
     ])

@@ -87,7 +87,8 @@ import Testing
 
     /// forgerock-ios-sdk PR#362, OAuthenticator#58, amplify-authenticator#103: being offline ended the login.
     @Test(arguments: [
-        (503, "", XidError.Code.httpStatus), (500, #"{"error":"server_error"}"#, .tokenRefused), (200, "", .tokenResponseInvalid),
+        (503, "", XidError.Code.httpStatus), (500, #"{"error":"server_error"}"#, .tokenRefused),
+        (200, "", .tokenResponseInvalid),
         (429, #"{"error":"slow_down"}"#, .tokenRefused), (400, #"{"error":"invalid_request"}"#, .tokenRefused),
         (401, #"{"error":"invalid_client"}"#, .tokenRefused), (302, "", .httpStatus),
         (400, #"{"error":"use_dpop_nonce"}"#, .dpopRefused),
@@ -160,7 +161,8 @@ import Testing
     /// okta-mobile-kotlin#252, angular-auth-oidc-client#1642, AppAuth-iOS#333 #733
     @Test(arguments: [
         (Mutation.onRenewal(.removeClaim("nonce")), XidError.Code?.none),
-        (.onRenewal(.setClaim("nonce", "ANOTHER")), .idTokenNonce), (.onRenewal(.setClaim("nonce", .null)), .idTokenNonce),
+        (.onRenewal(.setClaim("nonce", "ANOTHER")), .idTokenNonce),
+        (.onRenewal(.setClaim("nonce", .null)), .idTokenNonce),
         (.onRenewal(.setClaim("auth_time", .integer(2))), .idTokenAuthTime),
         (.onRenewal(.setClaim("auth_time", .integer(1))), nil),
     ])
@@ -180,7 +182,8 @@ import Testing
     @Test func withoutRenewalExpiryMeansToSignInAgain() async throws {
         let trial = try Trial(isLocal: true)
         let session = try await trial.xid.signIn()
-        #expect(await Trial.code { _ = try await trial.xid.getAccessToken(forceRefresh: true) } == .reauthorizationRequired)
+        #expect(
+            await Trial.code { _ = try await trial.xid.getAccessToken(forceRefresh: true) } == .reauthorizationRequired)
         trial.clock.advance(299)
         #expect(try await trial.xid.getAccessToken() == session.accessToken)
         trial.clock.advance(1)
@@ -200,7 +203,9 @@ import Testing
         #expect(try await trial.xid.getAccessToken() == session.accessToken)
     }
 
-    @Test(arguments: [["openid", "offline_access"], ["OFFLINE_ACCESS"], ["openid offline_access"], ["a\toffline_Access"]])
+    @Test(arguments: [
+        ["openid", "offline_access"], ["OFFLINE_ACCESS"], ["openid offline_access"], ["a\toffline_Access"],
+    ])
     func offlineAccessNeedsDPoP(scopes: [String]) async throws {
         let trial = try Trial(isLocal: true, scopes: scopes)
         #expect(await Trial.code { try await trial.xid.signIn() } == .offlineAccessNeedsDPoP)
@@ -208,7 +213,9 @@ import Testing
         #expect(try Client(Trial(dpop: .required, isLocal: true, scopes: scopes).configuration).isBound)
     }
 
-    @Test(arguments: ["scope", "SCOPE", "state", "code_challenge_method", "request", "redirect_uri", "client_secret", ""])
+    @Test(arguments: [
+        "scope", "SCOPE", "state", "code_challenge_method", "request", "redirect_uri", "client_secret", "",
+    ])
     func noExtraParameterUndoesTheProtocol(name: String) async throws {
         let trial = try Trial(isLocal: true)
         let options = XidSignInOptions(additionalParameters: [name: "openid offline_access"])

@@ -22,7 +22,8 @@ public struct FileTokenStorage: TokenStorageAdapter {
             self.folder = home + "/.local/state/xid"
         } else {
             throw XidError(
-                .storageUnavailable, message: "There is no place for tokens. Set HOME or XDG_STATE_HOME, or name a folder.")
+                .storageUnavailable,
+                message: "There is no place for tokens. Set HOME or XDG_STATE_HOME, or name a folder.")
         }
     }
 
@@ -73,7 +74,8 @@ public struct FileTokenStorage: TokenStorageAdapter {
         guard unsafe fstat(file, &status) == 0 else { throw Self.failure() }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             throw XidError(
-                .storageFailed, message: "The token file is not a file of this user alone. Make it so (chmod 600), or remove it.")
+                .storageFailed,
+                message: "The token file is not a file of this user alone. Make it so (chmod 600), or remove it.")
         }
         guard status.st_size <= Self.maximumSize else { throw XidError(.storageCorrupt) }
         return try Self.read(file, upTo: Int(status.st_size))
@@ -110,7 +112,9 @@ extension FileTokenStorage {
             close(descriptor)
             throw XidError(
                 .storageFailed,
-                message: "The token folder belongs to another user or can be written by others. Make it this user's (chmod 700).")
+                message:
+                    "The token folder belongs to another user or can be written by others. Make it this user's (chmod 700)."
+            )
         }
         return descriptor
     }
@@ -134,7 +138,8 @@ extension FileTokenStorage {
             }
         }
         guard isName, !key.isEmpty, key.first != ".", key.utf8.count <= 200 else {
-            throw XidError(.storageFailed, message: "A key of the token storage holds characters that no file name should.")
+            throw XidError(
+                .storageFailed, message: "A key of the token storage holds characters that no file name should.")
         }
         return key
     }

@@ -51,7 +51,9 @@ struct LoopbackDoor: Sendable {
         if start[1] == entrancePath {
             guard !isUsed else { return (Self.page("410 Gone", "This address has been used. Start again."), nil) }
             isUsed = true
-            return (Self.response("302 Found", "Location: \(destination)\r\n", ""), callbackPath == nil ? .some(nil) : nil)
+            return (
+                Self.response("302 Found", "Location: \(destination)\r\n", ""), callbackPath == nil ? .some(nil) : nil
+            )
         }
         guard let callbackPath, path == callbackPath, let url = URL(string: "http://\(authority)\(start[1])") else {
             return (Self.page("404 Not Found", "There is nothing here."), nil)

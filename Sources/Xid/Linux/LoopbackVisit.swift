@@ -112,7 +112,9 @@ final class LoopbackVisit: BrowserVisit {
     /// A socket's buffer takes more than any answer has. The client closes when it has read it.
     private static func send(_ response: String, to descriptor: Int32) {
         let bytes = Array(response.utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        _ = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
         shutdown(descriptor, Int32(SHUT_WR))
     }
 

@@ -25,7 +25,10 @@ enum SystemBrowser {
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("xdg-open"), strdup(url.absoluteString), nil]
-        defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+        defer {
+            unsafe free(arguments[0])
+            unsafe free(arguments[1])
+        }
         var process: pid_t = 0
         guard unsafe posix_spawnp(&process, "xdg-open", &actions, &attributes, &arguments, environ) == 0 else {
             throw XidError(.cannotStartBrowser)

@@ -4,7 +4,8 @@ internal import JOSE
 struct AuthorizationRequest {
     /// What this file says itself, or what would make the answer another one. Whoever could set them could undo the checks.
     private static let reserved: Set<String> = [
-        "response_type", "response_mode", "client_id", "client_secret", "redirect_uri", "scope", "state", "nonce", "prompt",
+        "response_type", "response_mode", "client_id", "client_secret", "redirect_uri", "scope", "state", "nonce",
+        "prompt",
         "login_hint", "ui_locales", "max_age", "code_challenge", "code_challenge_method", "dpop_jkt", "request",
         "request_uri", "registration", "claims_locales_supported", "id_token_hint",
     ]

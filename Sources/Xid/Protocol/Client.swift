@@ -52,7 +52,8 @@ struct Client: Sendable {
         let text = uri.absoluteString
         let scheme = text.prefix { $0 != ":" }.lowercased()
         let isWeb = scheme == "https" || scheme == "http"
-        guard !scheme.isEmpty, scheme != text.lowercased(), !text.contains("#"), !text.contains("?"), text.utf8.count <= 2048,
+        guard !scheme.isEmpty, scheme != text.lowercased(), !text.contains("#"), !text.contains("?"),
+            text.utf8.count <= 2048,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !["javascript", "data", "file"].contains(scheme),
             !isWeb || Endpoint(text, allowingPlain: true) != nil
         else {
@@ -68,7 +69,8 @@ struct Client: Sendable {
     private static func scope(of scopes: [String], isBound: Bool) throws(XidError) -> String {
         var words = scopes.flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
         guard words.allSatisfy({ $0.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C } }) else {
-            throw XidError(.configurationInvalid, message: "A scope holds a character that RFC 6749 §3.3 does not allow.")
+            throw XidError(
+                .configurationInvalid, message: "A scope holds a character that RFC 6749 §3.3 does not allow.")
         }
         guard isBound || !words.contains(where: { $0.lowercased() == "offline_access" }) else {
             throw XidError(.offlineAccessNeedsDPoP)

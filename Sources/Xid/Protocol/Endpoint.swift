@@ -28,7 +28,8 @@ struct Endpoint: Hashable, Sendable {
         isPlain = scheme == "http"
         guard scheme == "https" || (isPlain && isPlainAllowed && Self.isLoopback(host.lowercased())) else { return nil }
         self.text = text
-        origin = "\(scheme)://\(host.lowercased())" + (port.isEmpty || port == (isPlain ? "80" : "443") ? "" : ":\(port)")
+        origin =
+            "\(scheme)://\(host.lowercased())" + (port.isEmpty || port == (isPlain ? "80" : "443") ? "" : ":\(port)")
     }
 
     /// Without query: the `htu` of a DPoP proof (RFC 9449 §4.2).

@@ -52,7 +52,9 @@ enum FormFields {
                 bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        // What is not UTF-8 comes out as something else. (The initialiser that says so is younger than iOS 16.)
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        return decoded.utf8.elementsEqual(bytes) ? decoded : nil
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

@@ -57,7 +57,12 @@ struct IDTokenExpectation {
         guard now < UnixTime(seconds: expiry).adding(seconds: Self.leeway) else { throw XidError(.idTokenExpired) }
         // No limit to the past: providers issue early, and the device's clock may be the wrong one.
         let latest = now.adding(seconds: Self.leeway)
-        guard UnixTime(seconds: issued) <= latest else { throw XidError(.idTokenNotYetValid) }
+        guard UnixTime(seconds: issued) <= latest else {
+            throw XidError(
+                .idTokenNotYetValid,
+                message: "The ID token is from the future: its clock and the device's differ by \(issued.subtractingReportingOverflow(now.seconds).partialValue) s. "
+                    + "Check the device's clock; then call signIn() again.")
+        }
         if let notBefore = claims["nbf"] {
             guard let notBefore = notBefore.integer else { throw XidError(.idTokenMalformed) }
             guard UnixTime(seconds: notBefore) <= latest else { throw XidError(.idTokenNotYetValid) }
@@ -77,7 +82,8 @@ struct IDTokenExpectation {
             guard former != nil else { throw XidError(.idTokenNonce) }
             return
         }
-        guard let claim = claim.string, cryptography.areEqual(Array(claim.utf8)[...], Array(nonce.text.utf8)[...]) else {
+        guard let claim = claim.string, cryptography.areEqual(Array(claim.utf8)[...], Array(nonce.text.utf8)[...])
+        else {
             throw XidError(.idTokenNonce)
         }
     }

@@ -50,7 +50,8 @@ struct Metadata: Sendable {
 extension JSON {
     /// An answer's body, if it is one JSON object, whatever type it claims to be.
     init?(object bytes: [UInt8]) {
-        guard let json = try? JSON(parsing: bytes, limits: Limits(bytes: TransportRequest.bodyLimit)), json.object != nil
+        guard let json = try? JSON(parsing: bytes, limits: Limits(bytes: TransportRequest.bodyLimit)),
+            json.object != nil
         else { return nil }
         self = json
     }

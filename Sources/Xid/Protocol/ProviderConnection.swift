@@ -117,7 +117,8 @@ extension XidError {
 
     /// An error code as registered ones are spelt; anything else might be somebody's secret, echoed.
     static func errorCode(_ text: String) -> String? {
-        let isCode = (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
+        let isCode =
+            (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
         return isCode ? text : nil
     }
 }

@@ -42,7 +42,8 @@ extension RelyingParty {
     func getUserInfo() async throws -> XidClaims {
         let record = try await usableRecord()
         guard let endpoint = try await provider.currentMetadata().userInfoEndpoint else {
-            throw XidError(.userInfoInvalid, message: "The provider has no userinfo_endpoint. Use the session's claims.")
+            throw XidError(
+                .userInfoInvalid, message: "The provider has no userinfo_endpoint. Use the session's claims.")
         }
         let response = try await connection.get(endpoint, authorizedBy: record)
         guard response.status == 200 else { throw XidError(.userInfoInvalid, refusal: response) }

@@ -52,7 +52,8 @@ extension OpenIDProvider {
         var object: JSON.Object = [
             "access_token": .string(accessToken), "token_type": .string(thumbprint == nil ? "Bearer" : "DPoP"),
             "expires_in": .integer(300), "scope": .string(grant.scope),
-            "id_token": .string(idToken(for: grant, accessToken: accessToken, code: code, active, isRenewal: isRenewal)),
+            "id_token": .string(
+                idToken(for: grant, accessToken: accessToken, code: code, active, isRenewal: isRenewal)),
         ]
         if grant.scope.contains("offline_access") || active.contains(.tokenResponse("refresh_token", "any")) {
             let token = secret("refresh")
@@ -166,7 +167,7 @@ extension OpenIDProvider {
             Self.cryptography.isValid(
                 signature[...], over: Array("\(parts[0]).\(parts[1])".utf8)[...], by: key.key, algorithm: .es256),
             claims["htm"]?.string == request.method, claims["htu"]?.string == "\(issuer)\(request.path)",
-            let time = claims["iat"]?.integer, abs(time - now().seconds) <= 60,
+            let time = claims["iat"]?.integer, abs(time - now().seconds) <= proofAge,
             let jti = claims["jti"]?.string, proofs.insert(jti).inserted
         else { return refused }
         let hash = accessToken.map { Base64URL.encode(Self.cryptography.sha256(Array($0.utf8)[...])) }

@@ -20,7 +20,9 @@ final class OpenIDProvider: @unchecked Sendable {
         var body = ""
 
         static func json(_ json: JSON, status: Int = 200) -> Response { Response(status: status, body: json.text) }
-        static func error(_ code: String, status: Int = 400) -> Response { json(["error": .string(code)], status: status) }
+        static func error(_ code: String, status: Int = 400) -> Response {
+            json(["error": .string(code)], status: status)
+        }
     }
 
     struct Grant: Sendable {
@@ -59,6 +61,8 @@ final class OpenIDProvider: @unchecked Sendable {
     var refreshTokens: [String: (grant: Grant, isSpent: Bool)] = [:]
     var isFamilyRevoked = false
     var proofs: Set<String> = []
+    /// How far the time of a proof may be off, in seconds.
+    var proofAge: Int64 = 60
     var secrets: [String] = []
     var supportsDPoP = true
     /// Called for each token request, outside the lock.
