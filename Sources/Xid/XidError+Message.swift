@@ -23,7 +23,8 @@ extension XidError.Code {
         case .userCancelled: "The person closed the browser window. Nothing is wrong; offer the button again."
         case .cancelled: "The sign-in was cancelled by the app, or the app signed out meanwhile."
         case .cannotStartBrowser:
-            "The browser could not be opened. On Linux install xdg-utils and a browser, or open the printed address by hand."
+            "The browser could not be opened, or nothing can listen for the redirect. On Linux redirectUri must be "
+                + "http://127.0.0.1/… with a port that is free, or none, and xdg-utils must be installed."
         case .presentationContext:
             "There is no window to show the browser over. Call signIn() when a window is on screen."
         case .network: "The provider cannot be reached. The session is kept; try again later."

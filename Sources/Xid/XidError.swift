@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why something did not work: a code for programs, and a sentence for people that says what to do.
 ///
 /// No part of a redirect, a token or a request is ever in it. What the provider said in its own words is kept apart, in
@@ -50,4 +56,9 @@ extension XidError: CustomStringConvertible, CustomDebugStringConvertible, Custo
 
     /// Nothing beyond ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension XidError: LocalizedError {
+    /// As ``message``, so that `localizedDescription` says something.
+    public var errorDescription: String? { message }
 }

@@ -158,6 +158,27 @@ import Testing
         #expect(trial.provider.count("/revoke") == 4)
     }
 
+    @Test func cancellingASignInDoesNotVoidARenewal() async throws {
+        let (trial, _) = try await Self.signedIn(isLocal: false)
+        defer { trial.site?.stop() }
+        trial.browser.play(.wait)
+        let task = Task { try await trial.xid.signIn() }
+        let redirect = try trial.browser.redirect(from: try await trial.browser.opened(2))
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        let exchange = Task { try await trial.xid.handleRedirect(url: redirect) }
+        await gate.reached()
+        let renewal = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        await gate.reached()
+        try await trial.xid.cancelSignIn()
+        gate.open(2)
+        #expect(await Trial.code { _ = try await exchange.value } == .cancelled)
+        #expect(await Trial.code { _ = try await task.value } == .cancelled)
+        let token = try await renewal.value
+        #expect(try await trial.xid.getAccessToken() == token)
+        #expect(try Self.stored(trial)["access_token"]?.string == token)
+    }
+
     /// okta-mobile-kotlin#252, angular-auth-oidc-client#1642, AppAuth-iOS#333 #733
     @Test(arguments: [
         (Mutation.onRenewal(.removeClaim("nonce")), XidError.Code?.none),

@@ -85,7 +85,7 @@ struct ProviderConnection: Sendable {
         guard response.status == 400 || response.status == 401 else { return false }
         if JSON(object: response.body)?["error"]?.string == "use_dpop_nonce" { return true }
         return response[field: "www-authenticate"].map { field in
-            field.lowercased().contains("dpop") && field.contains("\"use_dpop_nonce\"")
+            field.lowercased().contains("dpop") && field.contains("use_dpop_nonce")
         } ?? false
     }
 }

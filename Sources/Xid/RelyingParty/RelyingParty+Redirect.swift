@@ -29,12 +29,13 @@ extension RelyingParty {
         guard let code = redirect.code, !code.text.isEmpty else { throw XidError(.malformedRedirect) }
 
         let epoch = self.epoch
-        let task = Task { try await self.redeem(code, of: flow, epoch: epoch) }
-        redemption = (digest, task)
-        if let attempt, attempt.state == flow.state {
-            attempt.redemption = task
-            attempt.visit?.cancel()
+        let attempt = attempt.flatMap { $0.state == flow.state ? $0 : nil }
+        let task = Task {
+            try await self.redeem(code, of: flow) { epoch != self.epoch || attempt?.isCancelled == true }
         }
+        redemption = (digest, task)
+        attempt?.redemption = task
+        attempt?.visit?.cancel()
         do {
             return try await task.value
         } catch {
@@ -60,7 +61,11 @@ extension RelyingParty {
     }
 
     /// Exchanges the code (RFC 6749 §4.1.3) and believes the answer only when its ID token does.
-    private func redeem(_ code: SecretText, of flow: PendingFlow, epoch: Int) async throws -> XidSession {
+    ///
+    /// - Parameter isVoid: whether the app has cancelled or signed out meanwhile; asked at the end.
+    private func redeem(
+        _ code: SecretText, of flow: PendingFlow, isVoid: () -> Bool
+    ) async throws -> XidSession {
         let metadata = try await provider.currentMetadata()
         let response = try await connection.post(
             [
@@ -81,7 +86,7 @@ extension RelyingParty {
             scope: tokens.scope ?? client.scope, idToken: idToken, claims: XidClaims(claims), nonce: flow.nonce,
             // Without a key it would be a bearer secret of long life: it is dropped.
             refreshToken: flow.key == nil ? nil : tokens.refreshToken, key: flow.key)
-        guard epoch == self.epoch else {
+        guard !isVoid() else {
             await revokeTokens(of: record)
             throw XidError(.cancelled)
         }

@@ -105,7 +105,6 @@ extension RelyingParty {
     private func cancelAttempt(_ number: Int) {
         guard let attempt, attempt.number == number else { return }
         attempt.isCancelled = true
-        if attempt.redemption != nil { epoch += 1 }
         if let flow, flow.state == attempt.state { abandon(flow) }
         attempt.visit?.cancel()
     }

@@ -49,7 +49,7 @@ actor RelyingParty {
     var renewal: Task<SessionRecord, any Error>?
     /// A session that the storage did not take; it is offered again.
     var unsaved: SessionRecord?
-    /// Grows when all that is under way has become void: what it brings then is not kept.
+    /// Grows when the app signs out: what was under way then is not kept.
     var epoch = 0
 
     private nonisolated let isPending = Guarded(false)
