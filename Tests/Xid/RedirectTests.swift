@@ -215,6 +215,18 @@ import Testing
         #expect(trial.storage.flows.isEmpty)
     }
 
+    /// A mix-up of providers: the state is ours and the issuer is not. The code is not spent, now or later.
+    @Test func anotherIssuerWithOurStateEndsTheFlow() async throws {
+        let (trial, task, redirect) = try await Self.waiting([.advertisesIssuer])
+        let other = try Self.changed(redirect, "127.0.0.1", "127.0.0.2")
+        #expect(await Trial.code { _ = try await trial.xid.handleRedirect(url: other) } == .issuerMismatch)
+        #expect(trial.storage.flows.isEmpty)
+        #expect(await Trial.code { _ = try await trial.xid.handleRedirect(url: redirect) } == .noPendingFlow)
+        #expect(trial.provider.count("/token") == 0)
+        task.cancel()
+        _ = try? await task.value
+    }
+
     /// AppAuth-iOS#48/PR#54, Auth0.swift PR#259, golang/oauth2#449
     @Test func plusAndSpaceAreToldApart() async throws {
         let trial = try Trial(isLocal: true)
