@@ -45,7 +45,9 @@ import Testing
             try storage.save(key: "k", value: "x")
             chmod(folder + "/k", 0o640)
             #expect(throws: XidError.self) { try storage.load(key: "k") }
-            symlink("/etc/hostname", folder + "/l")
+            // A link to a file that would be fine by itself.
+            try storage.save(key: "m", value: "x")
+            symlink("m", folder + "/l")
             #expect(throws: XidError.self) { try storage.load(key: "l") }
             mkdir(folder + "/d", 0o700)
             #expect(throws: XidError.self) { try storage.load(key: "d") }
@@ -99,18 +101,29 @@ import Testing
             let storage = try FileTokenStorage(folder: folder)
             let values = ["a", "b", "c"].map { String(repeating: $0, count: 20_000) }
             try storage.save(key: "k", value: values[0])
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for value in values {
-                    group.addTask { for _ in 0..<30 { try storage.save(key: "k", value: value) } }
+            // Threads, as the pool has too few for them to meet.
+            let faults = Guarded(0)
+            let done = DispatchGroup()
+            let run = { (work: @escaping @Sendable () throws -> Void) in
+                done.enter()
+                Thread.detachNewThread {
+                    do { try work() } catch { faults.withLock { $0 += 1 } }
+                    done.leave()
                 }
-                group.addTask {
-                    for _ in 0..<300 {
-                        let value = try storage.load(key: "k")
-                        #expect(value.map(values.contains) == true)
-                    }
-                }
-                try await group.waitForAll()
             }
+            for value in values + values {
+                run { for _ in 0..<50 { try storage.save(key: "k", value: value) } }
+            }
+            run {
+                for _ in 0..<500 {
+                    let value = try storage.load(key: "k")
+                    #expect(value.map(values.contains) == true)
+                }
+            }
+            await withCheckedContinuation { continuation in
+                done.notify(queue: .global()) { continuation.resume() }
+            }
+            #expect(faults.withLock { $0 } == 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["k"])
         }
     }

@@ -221,7 +221,8 @@ import Testing
         task.cancel()
         let result = await task.result
         #expect(throws: TransportError.cancelled) { try result.get() }
-        #expect(ContinuousClock.now - start < .seconds(2))
+        // The exchange itself would take until its time limit.
+        #expect(ContinuousClock.now - start < .seconds(TransportRequest.seconds - 5))
         gate.open()
     }
 

@@ -60,7 +60,8 @@ struct IDTokenExpectation {
         guard UnixTime(seconds: issued) <= latest else {
             throw XidError(
                 .idTokenNotYetValid,
-                message: "The ID token is from the future: its clock and the device's differ by \(issued.subtractingReportingOverflow(now.seconds).partialValue) s. "
+                message:
+                    "The ID token is from the future: its clock and the device's differ by \(issued.subtractingReportingOverflow(now.seconds).partialValue) s. "
                     + "Check the device's clock; then call signIn() again.")
         }
         if let notBefore = claims["nbf"] {
