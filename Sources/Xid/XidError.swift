@@ -27,7 +27,7 @@ public struct XidError: Error, Hashable, Sendable {
     /// The HTTP status of an answer that was of no use.
     public let httpStatus: Int?
 
-    /// - Parameter message: nil for the usual one of the code.
+    /// For a storage of your own to say what is wrong with it. A message of nil is the code's usual one.
     public init(
         _ code: Code, message: String? = nil, providerError: String? = nil, providerDescription: String? = nil,
         systemCode: Int? = nil, httpStatus: Int? = nil
