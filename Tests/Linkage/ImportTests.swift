@@ -53,7 +53,7 @@ import Testing
     /// The client and the function share `JOSE`; of the function itself an app gets nothing.
     @Test func xidImportsTheCentreTheTwoLibrariesAndTheSystem() throws {
         let allowed: Set = [
-            "JOSE", "CurlHTTP", "OpenSSLCrypto", "Glibc", "Synchronization", "FoundationEssentials", "Foundation", "os",
+            "JOSE", "CurlHTTP", "OpenSSLCrypto", "Glibc", "FoundationEssentials", "Foundation", "os",
         ]
         let xid = try Room("Xid")
         #expect(!xid.imports.isEmpty)
