@@ -38,9 +38,27 @@ import Testing
         #expect(rooms.isSuperset(of: Self.allowed.keys))
     }
 
-    @Test func foundationComesOnlyWithAuthenticationServices() throws {
-        for item in try Room.all().flatMap(\.imports) where item.name.hasPrefix("Foundation") {
-            #expect(item.conditions.contains("canImport(AuthenticationServices)"), "\(item)")
+    /// Its API speaks of URLs and dates. On Linux the small half of Foundation has both; on Apple's systems there is but one.
+    @Test func foundationComesOnlyWithXidAndThereNoMoreOfItThanNeeded() throws {
+        for room in try Room.all() {
+            for item in room.imports where item.name.hasPrefix("Foundation") {
+                let isApple = item.conditions.contains("canImport(AuthenticationServices)")
+                let isEssential = item.name == "FoundationEssentials"
+                let isElse = item.conditions.contains("not canImport(FoundationEssentials)")
+                #expect(isApple || (room.name == "Xid" && (isEssential || isElse)), "\(item)")
+            }
+        }
+    }
+
+    /// The client and the function share `JOSE`; of the function itself an app gets nothing.
+    @Test func xidImportsTheCentreTheTwoLibrariesAndTheSystem() throws {
+        let allowed: Set = [
+            "JOSE", "CurlHTTP", "OpenSSLCrypto", "Glibc", "FoundationEssentials", "Foundation", "os",
+        ]
+        let xid = try Room("Xid")
+        #expect(!xid.imports.isEmpty)
+        for item in xid.imports where !item.conditions.contains("canImport(AuthenticationServices)") {
+            #expect(allowed.contains(item.name), "\(item)")
         }
     }
 
