@@ -67,7 +67,9 @@ package struct FormURLEncoded: Sendable, CustomStringConvertible, CustomReflecta
                 return nil
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        // What is not UTF-8 comes out as something else. (The initialiser that says so is younger than iOS 16.)
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        return decoded.utf8.elementsEqual(bytes) ? decoded : nil
     }
 
     private static func hexValue(_ digit: UInt8) -> UInt8? {
