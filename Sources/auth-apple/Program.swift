@@ -27,6 +27,8 @@ struct Program {
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
         case ["store", "purge"]: return StoreCommand.purge()
+        case ["outbox", "run"]: return OutboxCommand.run()
+        case ["outbox", "show"]: return OutboxCommand.show()
         case let words where words.count == 3 && words[0] == "accounts":
             guard let action = AccountsCommand.Action(rawValue: words[1]) else { return unknownCommand() }
             return AccountsCommand.run(action, id: words[2])
@@ -63,6 +65,8 @@ struct Program {
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
           auth-apple store purge     remove what has expired: sessions, receipts, counts, old audit entries
+          auth-apple outbox run      tell Apple of deleted accounts that it was not told of yet; for a timer
+          auth-apple outbox show     what waits for it
           auth-apple accounts show|sessions|export ID
                                      an account, its sessions, or all that is held about the person as JSON
           auth-apple accounts disable|enable|delete ID

@@ -92,6 +92,13 @@ package struct Environment {
         }
     }
 
+    /// Whether the variable or its file is named at all.
+    mutating func isSet(_ name: String) -> Bool {
+        let variables = [Self.prefix + name, Self.prefix + name + "_FILE"]
+        asked.formUnion(variables)
+        return variables.contains { foreign($0) != nil }
+    }
+
     /// The path that `AUTH_APPLE_name_FILE` holds.
     package mutating func path(_ name: String) -> String? {
         foreign(Self.prefix + name + "_FILE")
