@@ -61,6 +61,7 @@ extension ConfigurationReader {
         _ name: String, default defaultValue: String, mode: Configuration.Mode,
         judgedBy judge: (_ url: String, Configuration.Mode) -> EdgeJudgement.Fault?
     ) -> String {
+        guard text(name) != nil else { return defaultValue }
         let url = appleURL(name, default: defaultValue, mode: mode)
         self.judge(name, url.hasPrefix("file:") ? ("is a file URL", "set it to an https URL") : judge(url, mode))
         return url

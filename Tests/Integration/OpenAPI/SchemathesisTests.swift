@@ -48,7 +48,7 @@ import Testing
         let site = try CGISite()
         try WebServer.run(.lighttpd, site) { server in
             var tokens: [String: String] = [:]
-            for operation in ["account", "logOut", "endOtherSessions", "endSession"] {
+            for operation in ["account", "logOut", "endOtherSessions", "endSession", "deleteAccount"] {
                 tokens[operation] = try Self.signIn(server, "001.\(operation).1")["access_token"] as? String
             }
             let second = try Self.signIn(server, "001.endSession.1")
