@@ -37,7 +37,10 @@ struct Service {
     }
 
     /// Whether `afterResponse` has anything to do that takes time.
-    func hasWork(after errands: [Errand]) -> Bool { (rooms?.keyCache.wantsRefresh ?? false) || !errands.isEmpty }
+    func hasWork(after errands: [Errand]) -> Bool {
+        guard let rooms else { return false }
+        return rooms.keyCache.wantsRefresh || (rooms.errands != nil && !errands.isEmpty)
+    }
 
     /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh, and what is
     /// left to do at Apple.

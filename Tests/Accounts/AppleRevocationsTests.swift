@@ -21,7 +21,8 @@ struct AppleRevocationsTests {
     private func depart(_ number: UInt8, sealing: AppleGrantSealing? = nil) throws -> AppleGrant {
         let id = UUIDv7(at: TokenForge.now, random: Array(repeating: number, count: 10))
         let grant = try (sealing ?? AppleAtWork.sealing()).grant(
-            refreshToken: "r0.canary-\(number)", accountID: id, clientID: AppleAtWork.client, obtainedAt: TokenForge.now
+            refreshToken: "r0.canary-\(number)", accountID: id, clientID: AppleAtWork.client,
+            obtainedAt: TokenForge.now.adding(seconds: Int64(number) - 9)
         )
         try users.keep(grant)
         return grant

@@ -38,7 +38,8 @@ struct AccountLifeRouteTests {
 
     @Test(arguments: ["authorization_code", "authorizationCode"])
     func `The code goes to Apple after the answer, in either spelling`(_ name: String) throws {
-        let body = Self.body(["authorization_code": JSON?.none, name: .string(Self.code)])
+        var body = Self.body(["authorization_code": JSON?.none])
+        body[name] = .string(Self.code)
         let answer = try Doorway(codes: .refused).signIn(body)
         #expect(answer.status == 201 && clients(answer) == ["\(TokenForge.audience) \(Self.code)"])
         #expect(!answer.eventText.contains("canary") && !answer.log.text.contains("canary"))

@@ -5,11 +5,11 @@ package import JOSE
 package struct Endpoints {
     private let signIn: SignIn
     private let sessions: Sessions
-    private let life: AccountLifeEndpoint
+    let life: AccountLifeEndpoint
     private let limiter: RateLimiter
     private let clientAddress: ClientAddress
     private let publicKeys: KeySet
-    private let cryptography: any Cryptography
+    let cryptography: any Cryptography
 
     /// - Parameter trustedProxies: how many proxies of ours stand before the function's own web server.
     package init(
@@ -73,26 +73,6 @@ package struct Endpoints {
         case .presented?, nil: break
         }
         return SignInEndpoint.response(to: signedIn)
-    }
-
-    private func delete(
-        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine, errands: inout [Errand]
-    ) throws(Failure) -> Response {
-        let deleted = try life.delete(by: SessionEndpoint.bearerToken(of: request), origin: origin, at: now)
-        log.setSubject(deleted.account, using: cryptography)
-        if deleted.revocations > 0, life.exchangesCodes { errands.append(.revoke) }
-        return AccountLifeEndpoint.response(
-            to: deleted, in: Language(accepting: request.headers["accept-language"]))
-    }
-
-    private func hear(
-        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine
-    ) throws(Failure) -> Response {
-        let payload = try AccountLifeEndpoint.payload(of: try request.jsonBody())
-        let (subject, outcome) = try life.hear(payload, origin: origin, at: now)
-        log.reason = outcome.rawValue
-        log.setSubject(subject, using: cryptography)
-        return AccountLifeEndpoint.heard
     }
 }
 
@@ -181,7 +161,7 @@ extension Endpoints {
 
 extension Request {
     /// The body as a JSON object; a type that says something else is refused before it is read.
-    fileprivate func jsonBody() throws(Failure) -> JSON.Object {
+    func jsonBody() throws(Failure) -> JSON.Object {
         guard body.count <= AuthFunction.maximumBodySize else { throw .contentTooLarge }
         guard Self.isJSON(headers["content-type"]) else { throw .unsupportedMediaType }
         let json: JSON
@@ -206,12 +186,8 @@ extension Request {
 }
 
 extension LogLine {
-    fileprivate mutating func setSubject(_ account: Account, using cryptography: any Cryptography) {
+    mutating func setSubject(_ account: Account, using cryptography: any Cryptography) {
         guard let subject = account.appleSubject else { return }
-        setSubject(subject, using: cryptography)
-    }
-
-    fileprivate mutating func setSubject(_ subject: String, using cryptography: any Cryptography) {
         subjectHash = Self.subjectHash(of: subject, using: cryptography)
     }
 }

@@ -57,26 +57,15 @@ final class LifeSite {
         site.environment["AUTH_APPLE_PRIVATE_KEY_FILE"] = site.folder.appending(path: "NewTeam.p8").path()
     }
 
-    /// What the simulator's own API answers.
     @discardableResult
     func order(_ path: String, _ body: [String: Any] = [:], method: String = "POST") throws -> [String: Any] {
-        let json = try JSONSerialization.data(withJSONObject: body)
-        let headers = method == "GET" ? "" : "Content-Type: application/json\r\nContent-Length: \(json.count)\r\n"
-        let request = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(apple.port)\r\n\(headers)\r\n"
-        let text = try apple.exchange(request + (method == "GET" ? "" : String(decoding: json, as: UTF8.self)))
-        let parts = text.split(separator: "\r\n\r\n", maxSplits: 1)
-        guard text.hasPrefix("HTTP/1.1 200"), parts.count == 2 else { throw Refused(text: text) }
-        return try JSONSerialization.jsonObject(with: Data(parts[1].utf8)) as? [String: Any] ?? [:]
-    }
-
-    struct Refused: Error {
-        let text: String
+        try apple.order(path, body, method: method)
     }
 
     /// How often an endpoint was asked, and answered so.
     func requests(_ path: String, status: Int? = 200) throws -> Int {
         let list = try order("/simulator/requests", method: "GET")["requests"] as? [[String: Any]] ?? []
-        return list.count { $0["path"] as? String == path && $0["status"] as? Int == status }
+        return list.count { $0["endpoint"] as? String == path && $0["status"] as? Int == status }
     }
 
     func fail(_ path: String, status: Int? = nil) throws {
@@ -158,4 +147,22 @@ extension FunctionSite.Answer {
     func errand(_ outcome: String) -> [String: Any]? { log.first { $0["outcome"] as? String == outcome } }
 
     func reason(_ outcome: String) -> String? { errand(outcome)?["reason"] as? String }
+}
+
+extension SimulatorAddress {
+    /// What the simulator's own API answers.
+    @discardableResult
+    func order(_ path: String, _ body: [String: Any] = [:], method: String = "POST") throws -> [String: Any] {
+        let json = try JSONSerialization.data(withJSONObject: body)
+        let headers = method == "GET" ? "" : "Content-Type: application/json\r\nContent-Length: \(json.count)\r\n"
+        let request = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\(headers)\r\n"
+        let text = try exchange(request + (method == "GET" ? "" : String(decoding: json, as: UTF8.self)))
+        let parts = text.split(separator: "\r\n\r\n", maxSplits: 1)
+        guard text.hasPrefix("HTTP/1.1 200"), parts.count == 2 else { throw Refused(text: text) }
+        return try JSONSerialization.jsonObject(with: Data(parts[1].utf8)) as? [String: Any] ?? [:]
+    }
+
+    struct Refused: Error {
+        let text: String
+    }
 }
