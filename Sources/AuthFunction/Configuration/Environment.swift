@@ -86,7 +86,8 @@ package struct Environment {
             report(
                 name + "_FILE", "names a file that \(problem.reason)",
                 remedy: isSecret
-                    ? "let the variable name a file that this user owns, with mode 0600 (auth-apple keys new makes one)"
+                    ? "let the variable name a file that this user owns, with mode 0600"
+                        + (name == "SIGNING_KEYS" ? " (auth-apple keys new makes one)" : "")
                     : "let the variable name a file that this user can read")
             return nil
         }

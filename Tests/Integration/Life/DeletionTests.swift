@@ -159,6 +159,47 @@ import Testing
         }
     }
 
+    @Test func whatTheOperatorDeletesIsRevokedByTheTimer() throws {
+        try LifeSite.run { life in
+            let ana = try life.signIn("ana")
+            let ran = try life.site.run("accounts", "delete", ana.accountID)
+            #expect(ran.status == 0 && ran.text.contains("1 to be revoked at Apple by: auth-apple outbox run"))
+            #expect(try life.requests("/auth/revoke") == 0)
+            let told = try life.site.run("outbox", "run")
+            #expect(told.status == 0 && told.text.contains("Revoked 1 at Apple, 0 failed; 0 waiting."))
+            #expect(try life.requests("/auth/revoke") == 1)
+            life.site.environment["AUTH_APPLE_TEAM_ID"] = nil
+            let unset = try life.site.run("outbox", "run")
+            #expect(unset.status == 78 && unset.text.contains("AUTH_APPLE_TEAM_ID is not set"))
+        }
+    }
+
+    @Test func checkSaysWhatIsOnWhatIsOffAndHowToTurnItOn() throws {
+        let site = try FunctionSite()
+        for name in ["NOTIFICATIONS", "DELETION_SESSION_SECONDS"] { site.environment["AUTH_APPLE_\(name)"] = nil }
+        let off = try site.run("check")
+        #expect(off.status == 0, "what is off is no fault")
+        let lines = off.text.split(separator: "\n").filter { $0.hasPrefix("off ") }
+        for (subject, variable) in [
+            ("Apple's API", "AUTH_APPLE_TEAM_ID"), ("deletion", "AUTH_APPLE_DELETION_SESSION_SECONDS=600"),
+            ("notifications", "AUTH_APPLE_NOTIFICATIONS=true"), ("one-time tokens", "AUTH_APPLE_ONE_TIME_TOKENS=true"),
+        ] { #expect(lines.contains { $0.contains("  \(subject) ") && $0.contains(variable) }, "\(off.text)") }
+        site.environment["AUTH_APPLE_DELETION_SESSION_SECONDS"] = "600"
+        #expect(try site.run("check").text.contains("people are told to revoke at Apple by hand"))
+
+        try LifeSite.run { life in
+            life.site.environment["AUTH_APPLE_ONE_TIME_TOKENS"] = "true"
+            let on = try life.site.run("check")
+            #expect(on.status == 0 && !on.text.contains("off "), "\(on.text)")
+            #expect(on.text.contains("com.example.app: Apple knows the team and its key"))
+            #expect(on.text.contains("2026-11 seals, 1 open"))
+            #expect(try life.requests("/auth/token", status: 400) == 1, "one code that never was")
+            try life.fail("/auth/token", status: 503)
+            let down = try life.site.run("check")
+            #expect(down.status == 78 && down.text.contains("no usable answer (apple_status, status 503)"))
+        }
+    }
+
     @Test func manyDeletionsAtOnceDeleteOnce() throws {
         try LifeSite.run { life in
             let ana = try life.signIn("ana")
