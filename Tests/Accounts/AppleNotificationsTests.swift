@@ -121,7 +121,7 @@ struct AppleNotificationsTests {
         #expect(try users.account(full.id)?.profile.email == known)
     }
 
-    @Test func `The same notification again has no effect; the same jti of another issuer is another one`() throws {
+    @Test func `The same notification again has no effect, whatever it says; another id is another one`() throws {
         let (account, _) = try users.join()
         #expect(try notify("consent-revoked", event: 1) == .consentRevoked)
         _ = try users.join(at: start.adding(seconds: 2))
