@@ -26,18 +26,21 @@ package struct AppleTransfer {
         case failed(TransferFailure)
     }
 
-    /// Whether `export` or `import` would ask Apple about the account.
-    package static func isExportable(_ account: Account) -> Bool {
-        account.appleSubject != nil && account.transferSubject == nil
+    /// Whether `export` would ask Apple about the account.
+    ///
+    /// - Parameter again: also where a name is kept already, as of a move to another team that came to nothing.
+    package static func isExportable(_ account: Account, again: Bool) -> Bool {
+        account.appleSubject != nil && (again || account.transferSubject == nil)
     }
 
+    /// Whether `import` would.
     package static func isImportable(_ account: Account) -> Bool { account.transferSubject != nil }
 
     /// Keeps the person's name on the way to `team`. For the old team.
     package mutating func export(
-        _ account: Account, to team: String, at now: UnixTime
+        _ account: Account, to team: String, again: Bool, at now: UnixTime
     ) throws(StoreError) -> Step {
-        guard Self.isExportable(account), let subject = account.appleSubject else { return .skipped }
+        guard Self.isExportable(account, again: again), let subject = account.appleSubject else { return .skipped }
         let identifier: String
         do throws(AppleServerFailure) {
             identifier = try server.transferIdentifier(

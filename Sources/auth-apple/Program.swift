@@ -71,7 +71,7 @@ struct Program {
           auth-apple store purge     remove what has expired: sessions, receipts, counts, old audit entries
           auth-apple outbox run      tell Apple of deleted accounts that it was not told of yet; for a timer
           auth-apple outbox show     what waits for it
-          auth-apple transfer export --to TEAMID [--client ID] [--rate N]
+          auth-apple transfer export --to TEAMID [--again] [--client ID] [--rate N]
                                      before the app goes to another team: what Apple calls each person on the way, asked
                                      with this team's key, N times a second (10)
           auth-apple transfer import [--client ID] [--rate N]

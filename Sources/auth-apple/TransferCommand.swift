@@ -9,7 +9,7 @@ internal import UserStores
 /// `auth-apple transfer`: all accounts on the way to another developer team, one request to Apple each.
 struct TransferCommand {
     enum Direction {
-        case export(to: String)
+        case export(to: String, again: Bool)
         case `import`
     }
 
@@ -21,7 +21,8 @@ struct TransferCommand {
     /// Nil for words that are none of this command's.
     init?(_ words: ArraySlice<String>) {
         var options: [String: String] = [:]
-        var rest = words.dropFirst()
+        let isAgain = words.contains("--again")
+        var rest = words.dropFirst().filter { $0 != "--again" }[...]
         while let name = rest.popFirst() {
             guard ["--to", "--client", "--rate"].contains(name), options[name] == nil, let value = rest.popFirst()
             else {
@@ -30,8 +31,9 @@ struct TransferCommand {
             options[name] = value
         }
         switch (words.first, options["--to"]) {
-        case ("export"?, let team?) where AppleCredentials.isIdentifier(team): direction = .export(to: team)
-        case ("import"?, nil): direction = .import
+        case ("export"?, let team?) where AppleCredentials.isIdentifier(team):
+            direction = .export(to: team, again: isAgain)
+        case ("import"?, nil) where !isAgain: direction = .import
         default: return nil
         }
         clientID = options["--client"]
@@ -85,7 +87,8 @@ struct TransferCommand {
         for pause: UInt32 in [1, 2, 0] {
             pace.wait()
             switch direction {
-            case .export(let team): step = try transfer.export(account, to: team, at: System.now())
+            case .export(let team, let again):
+                step = try transfer.export(account, to: team, again: again, at: System.now())
             case .import: step = try transfer.import(account, origin: Self.origin, at: System.now())
             }
             guard case .failed(let failure) = step, failure.isOutage else { break }
@@ -98,6 +101,13 @@ struct TransferCommand {
 
     private var isExport: Bool {
         if case .export = direction { true } else { false }
+    }
+
+    private func concerns(_ account: Account) -> Bool {
+        switch direction {
+        case .export(_, let again): AppleTransfer.isExportable(account, again: again)
+        case .import: AppleTransfer.isImportable(account)
+        }
     }
 
     private func count(in store: any UserStore) throws(StoreError) -> Int {
@@ -117,8 +127,7 @@ struct TransferCommand {
         while true {
             let page = try store.accounts(after: last, limit: 200)
             guard let end = page.last else { return }
-            for account in page
-            where isExport ? AppleTransfer.isExportable(account) : AppleTransfer.isImportable(account) {
+            for account in page where concerns(account) {
                 guard try work(account) else { return }
             }
             last = end.id

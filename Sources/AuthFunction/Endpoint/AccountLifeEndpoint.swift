@@ -47,14 +47,22 @@ package struct AccountLifeEndpoint {
 
     func hear(
         _ payload: [UInt8], origin: AuditEntry.Origin, at now: UnixTime
-    ) throws(Failure) -> (subject: String, AppleNotifications.Outcome) {
+    ) throws(Failure) -> (subject: String, reason: String) {
         guard let notifications else { throw .notFound }
         do throws(NotificationFailure) {
             let (notification, outcome) = try notifications(payload[...], origin: origin, at: now)
-            return (notification.subject, outcome)
+            guard case .unknown(let word) = notification.kind, word.utf8.allSatisfy(Self.isPlain) else {
+                return (notification.subject, outcome.rawValue)
+            }
+            return (notification.subject, "\(outcome.rawValue): \(word)")
         } catch {
             throw Failure(error)
         }
+    }
+
+    /// What Apple's words are made of.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "-")
     }
 
     /// Apple takes 200 for heard, and asks for no more.

@@ -17,8 +17,8 @@ extension Endpoints {
         _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine
     ) throws(Failure) -> Response {
         let payload = try AccountLifeEndpoint.payload(of: try request.jsonBody())
-        let (subject, outcome) = try life.hear(payload, origin: origin, at: now)
-        log.reason = outcome.rawValue
+        let (subject, reason) = try life.hear(payload, origin: origin, at: now)
+        log.reason = reason
         log.subjectHash = LogLine.subjectHash(of: subject, using: cryptography)
         return AccountLifeEndpoint.heard
     }

@@ -12,6 +12,8 @@ import Testing
             let exported = try life.site.run("transfer", "export", "--to", LifeSite.newTeam, "--rate", "100")
             #expect(exported.status == 0 && exported.text == "Exported 3 account(s), 0 failed.\n", "\(exported.text)")
             let again = try life.site.run("transfer", "export", "--to", LifeSite.newTeam)
+            let anew = try life.site.run("transfer", "export", "--to", LifeSite.newTeam, "--again", "--rate", "100")
+            #expect(anew.text == "Exported 3 account(s), 0 failed.\n")
             #expect(again.text == "Exported 0 account(s), 0 failed.\n", "what is done is not done again")
 
             try life.order("/simulator/transfer", ["client_id": LifeSite.client, "team": LifeSite.newTeam])
@@ -90,6 +92,7 @@ import Testing
         let site = try FunctionSite()
         for words in [
             ["export"], ["export", "--to", "team"], ["import", "--to", LifeSite.newTeam], ["import", "--rate", "0"],
+            ["import", "--again"],
             ["import", "--rate"], ["export", "--to", LifeSite.newTeam, "--to", LifeSite.newTeam], ["away"], [],
         ] {
             let ran = try Ran(
