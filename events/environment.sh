@@ -13,4 +13,6 @@ export AUTH_APPLE_STORE="sqlite:$TRIAL_FOLDER/state/accounts.sqlite"
 export AUTH_APPLE_SIGNING_KEYS_FILE="$TRIAL_FOLDER/signing-keys.json"
 export AUTH_APPLE_TOKEN_ISSUER=https://auth.example.com
 export AUTH_APPLE_TOKEN_AUDIENCE=https://api.example.com
+export AUTH_APPLE_NOTIFICATIONS=true
+export AUTH_APPLE_DELETION_SESSION_SECONDS=600
 [ -e "$AUTH_APPLE_SIGNING_KEYS_FILE" ] || auth-apple keys new

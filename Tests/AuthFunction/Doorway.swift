@@ -21,7 +21,8 @@ final class Doorway {
         keys: FixedKeys = TokenForge.keys, users: any UserRepository = MemoryUserStore(), requiresNonce: Bool = false,
         lookup: KeyLookup? = nil, basePath: String = "", limits: [RateLimiter.Subject: RateLimit] = [:],
         counter: any AttemptCounter = MemoryUserStore(), trustedProxies: Int = 0,
-        sessionPolicy: SessionPolicy = SessionPolicy()
+        sessionPolicy: SessionPolicy = SessionPolicy(), isOneTime: Bool = false, codes: CodeMismatch? = nil,
+        deletionSeconds: Int64? = nil, takesNotifications: Bool = false
     ) {
         let cryptography = TokenForge.cryptography
         guard let policy = TokenPolicy(audiences: [TokenForge.audience], requiresNonce: requiresNonce) else {
@@ -31,18 +32,28 @@ final class Doorway {
         let issuer = TokenIssuer(
             issuer: "https://api.finnova.example", audience: "finnova-api", accessTokenSeconds: 900,
             signingKey: keySet.current, cryptography: cryptography)
+        let verifier = AppleTokenVerifier(policy: policy, cryptography: cryptography)
+        let sessions = Sessions(
+            users: users, issuer: issuer,
+            rotation: RefreshRotation(policy: sessionPolicy, keys: keySet, cryptography: cryptography),
+            verifier: AccessTokenVerifier(
+                issuer: "https://api.finnova.example", audience: "finnova-api", keys: keySet.publicKeys,
+                cryptography: cryptography),
+            cryptography: cryptography)
         let endpoints = Endpoints(
             signIn: SignIn(
-                verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys,
-                users: users, issuer: issuer, policy: SignInPolicy(sessions: sessionPolicy), keys: keySet,
+                verifier: verifier, appleKeys: keys, users: users, issuer: issuer,
+                policy: SignInPolicy(sessions: sessionPolicy, isOneTime: isOneTime, codes: codes), keys: keySet,
                 cryptography: cryptography),
-            sessions: Sessions(
-                users: users, issuer: issuer,
-                rotation: RefreshRotation(policy: sessionPolicy, keys: keySet, cryptography: cryptography),
-                verifier: AccessTokenVerifier(
-                    issuer: "https://api.finnova.example", audience: "finnova-api", keys: keySet.publicKeys,
-                    cryptography: cryptography),
-                cryptography: cryptography),
+            sessions: sessions,
+            life: AccountLifeEndpoint(
+                deletion: deletionSeconds.map {
+                    AccountDeletion(maximumSessionSeconds: $0, users: users, sessions: sessions)
+                },
+                notifications: takesNotifications
+                    ? AppleNotifications(verifier: verifier, appleKeys: keys, users: users, cryptography: cryptography)
+                    : nil,
+                exchangesCodes: codes != nil),
             limiter: RateLimiter(
                 limits: limits, counter: counter, secret: { keySet.sessionKey(using: cryptography) },
                 cryptography: cryptography),
@@ -141,6 +152,8 @@ struct Answer {
     let body: String
     let log: JSON
     let eventText: String
+    /// What is to be done after the answer.
+    let errands: [Errand]
 
     init(_ exchange: Exchange) throws {
         let bytes = Event(.notFound).bytes(of: exchange.response)
@@ -154,6 +167,7 @@ struct Answer {
         self.headers = headers
         self.body = body
         log = exchange.log.json
+        errands = exchange.errands
         eventText = String(decoding: bytes, as: UTF8.self)
     }
 

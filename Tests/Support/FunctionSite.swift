@@ -20,7 +20,8 @@ package final class FunctionSite: @unchecked Sendable {
             "AUTH_APPLE_STORE": "sqlite:\(path("state/accounts.sqlite"))",
             "AUTH_APPLE_SIGNING_KEYS_FILE": path("signing-keys.json"),
             "AUTH_APPLE_TOKEN_ISSUER": "https://auth.example.com",
-            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com",
+            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com", "AUTH_APPLE_NOTIFICATIONS": "true",
+            "AUTH_APPLE_DELETION_SESSION_SECONDS": "600",
         ]
         #if !SQLite
         environment["AUTH_APPLE_STORE"] = "memory:"

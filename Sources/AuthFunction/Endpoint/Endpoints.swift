@@ -5,18 +5,20 @@ package import JOSE
 package struct Endpoints {
     private let signIn: SignIn
     private let sessions: Sessions
+    let life: AccountLifeEndpoint
     private let limiter: RateLimiter
     private let clientAddress: ClientAddress
     private let publicKeys: KeySet
-    private let cryptography: any Cryptography
+    let cryptography: any Cryptography
 
     /// - Parameter trustedProxies: how many proxies of ours stand before the function's own web server.
     package init(
-        signIn: SignIn, sessions: Sessions, limiter: RateLimiter, trustedProxies: Int, publicKeys: KeySet,
-        cryptography: any Cryptography
+        signIn: SignIn, sessions: Sessions, life: AccountLifeEndpoint = AccountLifeEndpoint(), limiter: RateLimiter,
+        trustedProxies: Int, publicKeys: KeySet, cryptography: any Cryptography
     ) {
         self.signIn = signIn
         self.sessions = sessions
+        self.life = life
         self.limiter = limiter
         clientAddress = ClientAddress(trustedProxies: trustedProxies)
         self.publicKeys = publicKeys
@@ -26,17 +28,20 @@ package struct Endpoints {
     func answer(
         _ request: Request, at now: UnixTime, log: inout LogLine, errands: inout [Errand]
     ) throws(Failure) -> Response {
-        let route = try Route.find(method: request.method, path: request.path)
+        let route = try Route.find(method: request.method, path: request.path, in: life)
         log.route = "\(request.method) \(route.name)"
         let address = clientAddress.of(request)
         let origin = AuditEntry.Origin(requestID: log.requestID, sourceAddress: address)
         switch route {
         case .signIn:
             try limiter.count(.signIn, at: now) { address.flatMap { IPAddress($0)?.network } ?? [] }
-            return try signIn(request, origin: origin, at: now, log: &log)
+            return try signIn(request, origin: origin, at: now, log: &log, errands: &errands)
         case .refresh: return try refresh(request, origin: origin, at: now, log: &log)
         case .logOut: return try logOut(request, origin: origin, at: now)
+        case .account where request.method == "DELETE":
+            return try delete(request, origin: origin, at: now, log: &log, errands: &errands)
         case .account: return try account(request, at: now, log: &log)
+        case .appleNotifications: return try hear(request, origin: origin, at: now, log: &log)
         case .sessions: return try manageSessions(request, origin: origin, at: now)
         case .session(let id): return try endSession(id, request, origin: origin, at: now)
         case .keySet:
@@ -49,11 +54,11 @@ package struct Endpoints {
     }
 
     private func signIn(
-        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine
+        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine, errands: inout [Errand]
     ) throws(Failure) -> Response {
         let input = try SignInEndpoint.request(
             from: try request.jsonBody(), idempotencyKey: request.headers["idempotency-key"],
-            userAgent: request.userAgent)
+            userAgent: request.userAgent, readsCode: signIn.wantsCode)
         let signedIn: SignedIn
         do throws(SignInFailure) {
             signedIn = try signIn(input, origin: origin, at: now)
@@ -62,6 +67,11 @@ package struct Endpoints {
         }
         log.accountCreated = signedIn.isNew
         log.setSubject(signedIn.account, using: cryptography)
+        switch signedIn.code {
+        case .presented(let code)? where life.exchangesCodes: errands.append(.exchange(code))
+        case .dropped?: log.reason = "code_dropped"
+        case .presented?, nil: break
+        }
         return SignInEndpoint.response(to: signedIn)
     }
 }
@@ -151,7 +161,7 @@ extension Endpoints {
 
 extension Request {
     /// The body as a JSON object; a type that says something else is refused before it is read.
-    fileprivate func jsonBody() throws(Failure) -> JSON.Object {
+    func jsonBody() throws(Failure) -> JSON.Object {
         guard body.count <= AuthFunction.maximumBodySize else { throw .contentTooLarge }
         guard Self.isJSON(headers["content-type"]) else { throw .unsupportedMediaType }
         let json: JSON
@@ -176,10 +186,8 @@ extension Request {
 }
 
 extension LogLine {
-    /// Lets lines about one person be found together without naming the person: 64 bits of SHA-256.
-    fileprivate mutating func setSubject(_ account: Account, using cryptography: any Cryptography) {
+    mutating func setSubject(_ account: Account, using cryptography: any Cryptography) {
         guard let subject = account.appleSubject else { return }
-        let digest = cryptography.sha256(Array(subject.utf8)[...])
-        subjectHash = digest[..<8].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        subjectHash = Self.subjectHash(of: subject, using: cryptography)
     }
 }

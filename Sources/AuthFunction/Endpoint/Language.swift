@@ -34,6 +34,7 @@ enum Phrase {
     case signInFailed, sessionOver, accountDisabled, tooManyRequests, invalidRequest, notFound, methodNotAllowed,
         contentTooLarge, unsupportedMediaType
     case unavailable, internalError
+    case reauthenticationRequired, deletedRevokeByHand
 
     func text(in language: Language) -> String {
         switch language {
@@ -50,6 +51,13 @@ enum Phrase {
         case .accountDisabled: "Esta cuenta está deshabilitada. Comunícate con soporte."
         case .tooManyRequests: "Demasiados intentos. Espera un momento e intenta de nuevo."
         case .invalidRequest: "La solicitud no es válida. Revisa los campos indicados."
+        case .reauthenticationRequired:
+            "Para confirmar que eres tú, inicia sesión con Apple otra vez y vuelve a intentarlo."
+        case .deletedRevokeByHand:
+            """
+            Tu cuenta se eliminó. Para que Apple también la olvide, abre en tu iPhone Ajustes › tu nombre › Iniciar sesión con \
+            Apple, elige esta app y toca Dejar de usar, o hazlo en account.apple.com.
+            """
         case .notFound: "No existe esa ruta."
         case .methodNotAllowed: "Esa ruta no admite este método."
         case .contentTooLarge: "La solicitud es demasiado grande."
@@ -66,6 +74,12 @@ enum Phrase {
         case .accountDisabled: "This account is disabled. Please contact support."
         case .tooManyRequests: "Too many attempts. Wait a moment and try again."
         case .invalidRequest: "The request is not valid. Check the fields that are named."
+        case .reauthenticationRequired: "To confirm that it is you, sign in with Apple again and retry."
+        case .deletedRevokeByHand:
+            """
+            Your account is deleted. To have Apple forget it as well, open Settings › your name › Sign in with Apple on your \
+            iPhone, choose this app and tap Stop Using, or do it at account.apple.com.
+            """
         case .notFound: "There is no such route."
         case .methodNotAllowed: "That route does not take this method."
         case .contentTooLarge: "The request is too large."

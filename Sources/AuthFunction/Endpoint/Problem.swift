@@ -18,7 +18,7 @@ struct Problem {
             self.init(
                 status: 400, code: "invalid_request", detail: concernsToken ? .signInFailed : .invalidRequest,
                 errors: errors)
-        case .invalidToken, .credentialSpent:
+        case .invalidToken, .credentialSpent, .codeMismatch:
             // One public code: the caller is not told which check failed. RFC 6750 §3 wants the challenge.
             self.init(
                 status: 401, code: "invalid_token", detail: .signInFailed,
@@ -30,6 +30,13 @@ struct Problem {
                 status: 401, code: "invalid_token", detail: .sessionOver, headers: ["www-authenticate": challenge])
         case .accountDisabled:
             self.init(status: 403, code: "account_disabled", detail: .accountDisabled)
+        case .reauthenticationRequired(let seconds):
+            // RFC 9470 §3 in a 403: the session is good, and an app may drop it on a 401.
+            self.init(
+                status: 403, code: "reauthentication_required", detail: .reauthenticationRequired,
+                headers: [
+                    "www-authenticate": "Bearer error=\"insufficient_user_authentication\", max_age=\"\(seconds)\""
+                ])
         case .tooManyRequests(let policy, let limit, let retryAfter):
             self.init(
                 status: 429, code: "too_many_requests", detail: .tooManyRequests,

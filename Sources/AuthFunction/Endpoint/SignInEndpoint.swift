@@ -5,8 +5,10 @@ internal import JOSE
 /// `POST /auth/apple`: body → use case → response. What a sign-in answers, a refresh answers too.
 enum SignInEndpoint {
     /// Reads the body. Every field that is wrong is named, all of them at once.
+    ///
+    /// - Parameter readsCode: whether an authorization code is wanted; else whatever is in its place is passed over.
     static func request(
-        from body: JSON.Object, idempotencyKey: String?, userAgent: String?
+        from body: JSON.Object, idempotencyKey: String?, userAgent: String?, readsCode: Bool
     ) throws(Failure) -> SignIn.Request {
         var errors: [Failure.FieldError] = []
 
@@ -43,6 +45,15 @@ enum SignInEndpoint {
         default: errors.append(.init("nonce", "not_a_string_of_1_to_512_bytes"))
         }
 
+        var code: SecretBytes?
+        if readsCode {
+            switch member("authorization_code", "authorizationCode") {
+            case .string(let text)? where (1...1024).contains(text.utf8.count): code = SecretBytes(Array(text.utf8))
+            case nil: break
+            default: errors.append(.init("authorization_code", "not_a_string_of_1_to_1024_bytes"))
+            }
+        }
+
         // draft-ietf-httpapi-idempotency-key-header: a string in quotes; most clients leave the quotes out.
         let key = idempotencyKey.map { String(decoding: $0.utf8.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self) }
         if let key, !(1...255).contains(key.utf8.count) {
@@ -55,7 +66,7 @@ enum SignInEndpoint {
 
         guard errors.isEmpty, let deviceInfo else { throw .invalidRequest(errors, concernsToken: concernsToken) }
         return SignIn.Request(
-            identityToken: token[...], nonce: nonce,
+            identityToken: token[...], nonce: nonce, code: code,
             client: SignIn.Client(
                 deviceInfo: deviceInfo, fullName: name, email: email, idempotencyKey: key,
                 userAgent: userAgent.flatMap { Text.cleaned($0, maximumScalars: 256) }))

@@ -21,7 +21,8 @@ final class CGISite {
             "AUTH_APPLE_STORE": "sqlite:\(path("private/state/accounts.sqlite"))",
             "AUTH_APPLE_SIGNING_KEYS_FILE": path("private/signing-keys.json"),
             "AUTH_APPLE_TOKEN_ISSUER": "https://auth.example.com",
-            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com",
+            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com", "AUTH_APPLE_NOTIFICATIONS": "true",
+            "AUTH_APPLE_DELETION_SESSION_SECONDS": "600",
         ]
         try Self.makeFolder(folder.appending(path: "private"), 0o700)
         // All sites have the same keys, so that their answers can be compared.
