@@ -35,6 +35,27 @@ package protocol Cryptography: Sendable {
 
     /// A new key: P-256 for ES256, RSA 2048 for RS256.
     func generateKey(for algorithm: SignatureAlgorithm) throws(CryptographyError) -> PrivateKey
+
+    /// A P-256 private key in DER: `PrivateKeyInfo` of PKCS #8 (RFC 5958 §2) or `ECPrivateKey` of SEC 1 (RFC 5915 §3).
+    func privateKey(der: ArraySlice<UInt8>) throws(PrivateKeyFault) -> PrivateKey
+}
+
+/// What bytes are that are not a P-256 private key in DER.
+package enum PrivateKeyFault: Error, Hashable, Sendable, CaseIterable {
+    /// The outermost element is longer than what is there.
+    case truncated
+    case encrypted
+    case publicKey
+    case certificate
+    case rsa
+    /// A key pair that is neither RSA nor on an elliptic curve of this kind.
+    case otherKind
+    /// On another curve than P-256.
+    case curve
+    /// A scalar that is out of range, or whose point is not the public half given.
+    case notPair
+    /// None of these.
+    case unreadable
 }
 
 /// The library failed, which is our fault and never the caller's.

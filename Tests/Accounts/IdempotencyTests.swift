@@ -171,4 +171,5 @@ struct UnableToSign: Cryptography {
     func generateKey(for algorithm: SignatureAlgorithm) throws(CryptographyError) -> PrivateKey {
         try real.generateKey(for: algorithm)
     }
+    func privateKey(der: ArraySlice<UInt8>) throws(PrivateKeyFault) -> PrivateKey { try real.privateKey(der: der) }
 }

@@ -10,6 +10,7 @@
 #include <openssl/hmac.h>
 #include <openssl/params.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
 #include <stddef.h>
 #include <stdint.h>
 
