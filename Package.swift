@@ -91,7 +91,9 @@ let package = Package(
                 .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
             ]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
-        tests("Integration", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
+        tests(
+            "Integration",
+            ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
         tests("Linkage", []),
     ]
 )

@@ -9,7 +9,8 @@ package struct AppleIdentity: Hashable, Sendable {
     package let email: AppleEmail?
     /// `transfer_sub`, present up to 60 days after the app went to another team.
     package let transferSubject: String?
-    /// `c_hash`: binds the authorization code that came with the token.
+    /// `c_hash`: binds the authorization code that came with the token. Empty, which no code hashes to, when the claim is there
+    /// and no string.
     package let codeHash: String?
 
     init(subject: String, audience: String, claims: JSON.Object) {
@@ -17,7 +18,7 @@ package struct AppleIdentity: Hashable, Sendable {
         self.audience = audience
         email = AppleEmail(claims: claims)
         transferSubject = claims["transfer_sub"]?.string
-        codeHash = claims["c_hash"]?.string
+        codeHash = claims["c_hash"].map { $0.string ?? "" }
     }
 }
 

@@ -31,6 +31,11 @@ package struct VerifiedAppleToken: Sendable {
         return AppleIdentity(subject: subject, audience: audience, claims: claims)
     }
 
+    /// Whether `hash`, a claim of this token, is that of a token or code (`at_hash`, `c_hash`). The verifier takes RS256 only.
+    func matches(hash: String, of value: String) -> Bool {
+        TokenHash.matches(claim: hash, value: value, algorithm: .rs256, using: cryptography)
+    }
+
     /// | app sent | token has | `nonce_supported` | outcome |
     /// |---|---|---|---|
     /// | yes | yes | any | must match |

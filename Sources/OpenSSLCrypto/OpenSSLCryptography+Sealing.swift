@@ -4,7 +4,8 @@ internal import OpenSSLShim
 /// Encryption that also proves where a text comes from: AES-256-GCM (NIST SP 800-38D), with a nonce of 96 random bits (§8.2.2)
 /// and the whole tag of 128.
 ///
-/// A nonce must never come twice under one key. Drawn at random that is safe for 2³² texts; here each key seals one.
+/// A nonce must never come twice under one key. Drawn at random that is safe for 2³² texts (§8.3); here a key seals one answer, or
+/// one refresh token of Apple's for each code that was exchanged while it was the first.
 extension OpenSSLCryptography {
     package func seal(
         _ plaintext: ArraySlice<UInt8>, key: SecretBytes, associatedData: ArraySlice<UInt8>

@@ -62,7 +62,7 @@ struct Rooms {
         let configuration = try Configuration(
             environment, userID: System.userID, using: cryptography,
             judgedBy: EdgeJudgement(
-                keysURL: AppleKeys.fault,
+                keysURL: AppleHTTP.fault,
                 keyCache: { KeyCache.canBe(at: $0) ? nil : ("names no file", "set it to a path") },
                 store: { url in
                     do throws(StoreConfigurationError) {
