@@ -64,7 +64,8 @@ let package = Package(
                 "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
             ],
             swiftSettings: settings),
-        .executableTarget(name: "apple-simulator", dependencies: ["JOSE", "OpenSSLCrypto"], swiftSettings: settings),
+        .executableTarget(
+            name: "apple-simulator", dependencies: ["CurlHTTP", "JOSE", "OpenSSLCrypto"], swiftSettings: settings),
 
         // The tests: one folder a room, and what they share.
         .target(

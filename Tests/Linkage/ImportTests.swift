@@ -16,7 +16,7 @@ import Testing
             "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
             "Glibc",
         ],
-        "apple-simulator": ["JOSE", "OpenSSLCrypto", "Glibc"],
+        "apple-simulator": ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Glibc", "Synchronization"],
     ]
 
     /// The C rooms, with the headers of the library that each of them, and nobody else, includes.
