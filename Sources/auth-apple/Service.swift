@@ -113,8 +113,9 @@ extension Endpoints {
             limits: configuration.rateLimits, counter: store, secret: { keys.sessionKey(using: cryptography) },
             cryptography: cryptography)
         self.init(
-            signIn: signIn, sessions: sessions, limiter: limiter, trustedProxies: configuration.trustedProxies,
-            publicKeys: keys.publicKeys, cryptography: cryptography)
+            signIn: signIn, sessions: sessions, web: configuration.web.map { WebSignIn(client: $0, signIn: signIn) },
+            limiter: limiter, trustedProxies: configuration.trustedProxies, publicKeys: keys.publicKeys,
+            cryptography: cryptography)
     }
 }
 

@@ -16,26 +16,30 @@ final class Doorway {
     private let function: AuthFunction
     private let basePath: String
     private let time: TestTime
+    /// What the answers left to be done at Apple.
+    private(set) var errands: [Errand] = []
 
     init(
         keys: FixedKeys = TokenForge.keys, users: any UserRepository = MemoryUserStore(), requiresNonce: Bool = false,
         lookup: KeyLookup? = nil, basePath: String = "", limits: [RateLimiter.Subject: RateLimit] = [:],
         counter: any AttemptCounter = MemoryUserStore(), trustedProxies: Int = 0,
-        sessionPolicy: SessionPolicy = SessionPolicy()
+        sessionPolicy: SessionPolicy = SessionPolicy(), web: WebClient? = nil,
+        signingKeys keySet: SigningKeySet = Doorway.signingKeys
     ) {
         let cryptography = TokenForge.cryptography
-        guard let policy = TokenPolicy(audiences: [TokenForge.audience], requiresNonce: requiresNonce) else {
+        let audiences = [TokenForge.audience] + (web.map { [$0.id] } ?? [])
+        guard let policy = TokenPolicy(audiences: Set(audiences), requiresNonce: requiresNonce) else {
             preconditionFailure()
         }
-        let keySet = Self.signingKeys
         let issuer = TokenIssuer(
             issuer: "https://api.finnova.example", audience: "finnova-api", accessTokenSeconds: 900,
             signingKey: keySet.current, cryptography: cryptography)
+        let signIn = SignIn(
+            verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys,
+            users: users, issuer: issuer, policy: SignInPolicy(sessions: sessionPolicy), keys: keySet,
+            cryptography: cryptography)
         let endpoints = Endpoints(
-            signIn: SignIn(
-                verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys,
-                users: users, issuer: issuer, policy: SignInPolicy(sessions: sessionPolicy), keys: keySet,
-                cryptography: cryptography),
+            signIn: signIn,
             sessions: Sessions(
                 users: users, issuer: issuer,
                 rotation: RefreshRotation(policy: sessionPolicy, keys: keySet, cryptography: cryptography),
@@ -43,6 +47,7 @@ final class Doorway {
                     issuer: "https://api.finnova.example", audience: "finnova-api", keys: keySet.publicKeys,
                     cryptography: cryptography),
                 cryptography: cryptography),
+            web: web.map { WebSignIn(client: $0, signIn: signIn) },
             limiter: RateLimiter(
                 limits: limits, counter: counter, secret: { keySet.sessionKey(using: cryptography) },
                 cryptography: cryptography),
@@ -68,7 +73,9 @@ final class Doorway {
     }
 
     func answer(to request: Result<Request, Failure>) throws -> Answer {
-        try Answer(function.respond(to: request))
+        let exchange = function.respond(to: request)
+        errands += exchange.errands
+        return try Answer(exchange)
     }
 
     func answer(

@@ -22,6 +22,8 @@ package struct Configuration: Sendable {
     package let tokenAudience: String
     package let accessTokenSeconds: Int64
     package let signInPolicy: SignInPolicy
+    /// Nil where the web flow is off.
+    package let web: WebClient?
     /// What is limited, and how; empty for no limits.
     package let rateLimits: [RateLimiter.Subject: RateLimit]
     package let trustedProxies: Int
@@ -68,6 +70,7 @@ package struct Configuration: Sendable {
             sessionSeconds: reader.number("SESSION_SECONDS", 3600...315_360_000, default: 31_536_000),
             graceSeconds: reader.number("REFRESH_GRACE_SECONDS", 0...60, default: 10))
         let signInPolicy = SignInPolicy(sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"))
+        let web = reader.webClient(audiences: policy?.audiences ?? [], mode: mode)
         let rateLimits = reader.rateLimits()
         let trustedProxies = Int(reader.number("TRUSTED_PROXIES", 0...10, default: 0))
         let basePath = reader.basePath()
@@ -87,6 +90,7 @@ package struct Configuration: Sendable {
         self.tokenAudience = tokenAudience
         self.accessTokenSeconds = accessTokenSeconds
         self.signInPolicy = signInPolicy
+        self.web = web
         self.rateLimits = rateLimits
         self.trustedProxies = trustedProxies
         self.basePath = basePath

@@ -9,6 +9,8 @@ package enum Failure: Error, Hashable {
     case invalidToken(TokenRefusal)
     /// A token or code that is good only once, and was used before.
     case credentialSpent
+    /// The web flow did not go on.
+    case webRefused(WebRefusal)
     /// A token of ours that does not stand for a living session.
     case sessionRefused(SessionRefusal)
     case accountDisabled
@@ -16,6 +18,8 @@ package enum Failure: Error, Hashable {
     case methodNotAllowed(allowed: [String])
     case contentTooLarge
     case unsupportedMediaType
+    /// The same where a form is taken, and not JSON.
+    case formExpected
     /// - Parameter retryAfter: seconds.
     case tooManyRequests(policy: String, RateLimit, retryAfter: Int64)
     case keysUnavailable(KeysUnavailable)
@@ -64,12 +68,15 @@ package enum Failure: Error, Hashable {
         case .invalidRequest(let errors, _): errors.map { "\($0.field): \($0.reason)" }.joined(separator: "; ")
         case .invalidToken(let refusal): refusal.rawValue
         case .credentialSpent: "spent"
+        case .webRefused(let refusal): refusal.rawValue
         case .sessionRefused(let refusal): refusal.rawValue
         case .tooManyRequests(let policy, _, _): policy
         case .keysUnavailable(let unavailable): unavailable.reason
         case .storeUnavailable(.unavailable(let reason)), .storeUnavailable(.unusable(let reason)): reason
         case .cryptography(let reason): reason
-        case .notFound, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType, .accountDisabled, .notConfigured: ""
+        case .notFound, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType, .formExpected, .accountDisabled,
+            .notConfigured:
+            ""
         }
     }
 }

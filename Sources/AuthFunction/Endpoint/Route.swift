@@ -10,11 +10,17 @@ enum Route: Hashable {
     /// One session; nil where the path names none that could be.
     case session(UUIDv7?)
     case keySet
+    case providers
+    case webAuthorize
+    case webCallback
+    case webExchange
     case health
 
     private static let fixed: [(path: String, route: Route)] = [
         ("/auth/apple", .signIn), ("/auth/refresh", .refresh), ("/auth/logout", .logOut), ("/auth/me", .account),
-        ("/auth/sessions", .sessions), ("/.well-known/jwks.json", .keySet), ("/health", .health),
+        ("/auth/sessions", .sessions), ("/auth/providers", .providers), ("/auth/apple/authorize", .webAuthorize),
+        ("/auth/apple/callback", .webCallback), ("/auth/apple/exchange", .webExchange),
+        ("/.well-known/jwks.json", .keySet), ("/health", .health),
     ]
     private static let sessionPrefix = "/auth/sessions/"
 
@@ -42,10 +48,20 @@ enum Route: Hashable {
 
     private var methods: [String] {
         switch self {
-        case .signIn, .refresh, .logOut: ["POST"]
-        case .account, .keySet, .health: ["GET", "HEAD"]
+        case .signIn, .refresh, .logOut, .webCallback, .webExchange: ["POST"]
+        case .account, .keySet, .providers, .health: ["GET", "HEAD"]
+        // HEAD would begin a flow that nobody goes on with.
+        case .webAuthorize: ["GET"]
         case .sessions: ["GET", "HEAD", "DELETE"]
         case .session: ["DELETE"]
+        }
+    }
+
+    /// Whether a browser comes here with a person before it, and not a program.
+    static func isForPeople(path: String) -> Bool {
+        switch Route(path: path.utf8) {
+        case .webAuthorize?, .webCallback?: true
+        default: false
         }
     }
 
