@@ -73,9 +73,13 @@ final class Doorway {
     }
 
     func answer(to request: Result<Request, Failure>) throws -> Answer {
+        try Answer(respond(to: request))
+    }
+
+    func respond(to request: Result<Request, Failure>) -> Exchange {
         let exchange = function.respond(to: request)
         errands += exchange.errands
-        return try Answer(exchange)
+        return exchange
     }
 
     func answer(

@@ -68,12 +68,12 @@ extension ConfigurationReader {
 
 /// What an address must be for a browser to be sent there.
 private enum WebAddress {
-    /// Visible ASCII, short enough to travel in a state, no fragment (RFC 6749 §3.1.2), nobody's name and nothing that two
-    /// readers take for two things.
+    /// Visible ASCII, short enough to travel in a state, no fragment (RFC 6749 §3.1.2), nobody's name, nothing that two
+    /// readers take for two things, and no star, which would stand for itself.
     static func isSound(_ url: String) -> Bool {
         (1...512).contains(url.utf8.count)
             && url.utf8.allSatisfy { byte in
-                (0x21...0x7E).contains(byte) && !#"#@\"<>^`{|}"#.utf8.contains(byte)
+                (0x21...0x7E).contains(byte) && !#"#@\"<>^`{|}*"#.utf8.contains(byte)
             }
     }
 
