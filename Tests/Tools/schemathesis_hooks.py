@@ -27,11 +27,12 @@ class AccessToken:
 
 @schemathesis.hook
 def filter_case(context, case):
-    """What lighttpd does by itself, before the function: it refuses control characters in a path in its own words, and
-    passes over a header without a value."""
+    """What lighttpd does by itself, before the function: it refuses control characters in a path or query in its own
+    words, and passes over a header without a value."""
     path = unquote(str((case.path_parameters or {}).get("id", "")))
+    query = "".join(f"{name}{value}" for name, value in (case.query or {}).items())
     headers = case.headers or {}
-    return path.isprintable() and str(headers.get("Idempotency-Key", "key")).strip() != ""
+    return path.isprintable() and query.isprintable() and str(headers.get("Idempotency-Key", "key")).strip() != ""
 
 
 @schemathesis.hook

@@ -27,7 +27,8 @@ struct Problem {
             self.init(.credentialSpent)
         case .webRefused(.state), .webRefused(.stateExpired), .webRefused(.stateForeign), .webRefused(.returnURL),
             .webRefused(.cancelled), .webRefused(.appleError), .webRefused(.incomplete), .webRefused(.codeHash):
-            self.init(status: 400, code: "invalid_request", detail: .signInFailed)
+            self.init(
+                status: 400, code: "invalid_request", detail: .signInFailed, errors: [.init("state", "not_valid")])
         case .sessionRefused(let refusal):
             // RFC 6750 §3.1: a request that brought no token is not told what is wrong with it.
             let challenge = refusal == .accessTokenMissing ? "Bearer" : #"Bearer error="invalid_token""#

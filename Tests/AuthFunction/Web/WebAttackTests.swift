@@ -16,7 +16,7 @@ struct WebAttackTests {
 
     private func expectPage(_ answer: Answer, _ reason: String) {
         #expect(answer.status == 400)
-        #expect(answer.code == "invalid_request")
+        #expect(answer.errors == ["state: not_valid"], "the caller is not told which check failed")
         #expect(answer.log["reason"] == .string(reason))
         #expect(answer.headers["location"] == nil)
     }

@@ -35,6 +35,7 @@ import Testing
             (try Regex(#"refresh_token: AZK[\w-]{83}"#), "refresh_token: \(refreshToken)"),
             (try Regex(#"refresh_token: AZL[\w-]{83}"#), "refresh_token: \(refreshTokenToEnd)"),
             (try Regex(#"example: 0192b96b[0-9a-f-]+"#), "example: \(sessionID)"),
+            (try Regex(#"format: uri, maxLength: 512"#), "enum: ['com.example.app:/signed-in']"),
         ]
         for (example, good) in examples {
             try #require(text.contains(example))
@@ -62,6 +63,13 @@ import Testing
                 refreshToken: refreshTokens[0], refreshTokenToEnd: refreshTokens[1],
                 sessionID: try #require((second["session"] as? [String: Any])?["id"] as? String)
             ).write(to: file("openapi.yaml"), atomically: true, encoding: .utf8)
+
+            // No state that it makes up is one that we sealed.
+            try """
+            [[operations]]
+            include-operation-id = "finish"
+            checks.positive_data_acceptance.enabled = false
+            """.write(to: file("schemathesis.toml"), atomically: true, encoding: .utf8)
 
             // In its own folder: it keeps what it found where it runs.
             let ran = try Ran(
