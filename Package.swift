@@ -94,7 +94,9 @@ let package = Package(
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests(
             "Integration",
-            ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
+            [
+                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator",
+            ]),
         tests("Linkage", []),
     ]
 )

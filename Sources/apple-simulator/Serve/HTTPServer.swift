@@ -40,8 +40,10 @@ struct HTTPServer {
                 guard let connection = connections[entry.fd] else { continue }
                 if !connection.advance(at: System.monotonicMilliseconds(), server: self) { connections[entry.fd] = nil }
             }
+            // Its time begins now, and not when this server began to wait for it.
+            let arrival = System.monotonicMilliseconds()
             while waiting[2].revents != 0, connections.count < Self.maximumConnections, let client = listener.accept() {
-                connections[client] = Connection(takingOwnershipOf: client, at: now)
+                connections[client] = Connection(takingOwnershipOf: client, at: arrival)
             }
         }
     }

@@ -2,11 +2,14 @@ internal import JOSE
 
 /// The control API was not used as it should be.
 struct ControlError: Error {
-    var status = 400
-    var reason: String
+    let status: Int
+    let reason: String
+    /// Where people can meet it too, on the page.
+    let spanish: String
 
-    init(_ reason: String, status: Int = 400) {
+    init(_ reason: String, spanish: String? = nil, status: Int = 400) {
         self.reason = reason
+        self.spanish = spanish ?? reason
         self.status = status
     }
 

@@ -54,11 +54,12 @@ struct Delivery: Sendable {
 
     /// `https`, or `http` to this machine.
     init(to text: String?) throws(ControlError) {
-        guard let text else { throw ControlError("url is missing") }
+        guard let text else { throw ControlError("url is missing", spanish: "Falta la dirección de tu servidor.") }
         do throws(HTTPError) {
             url = try HTTPURL(text, allowing: .loopback)
         } catch {
-            throw ControlError("url: \(error.words)")
+            throw ControlError(
+                "url: \(error.words)", spanish: "La dirección debe ser https://…, o http:// en esta máquina.")
         }
         guard url.scheme != .file else { throw ControlError("url: it must be https or http") }
     }
@@ -93,8 +94,14 @@ extension StandIn {
         }
         let latest = found.flatMap { found in memory.consents.last { $0.person == found.person.id }?.client }
         guard let id = client ?? latest ?? registry.clients.first?.id ?? System.environment("APPLE_SIMULATOR_AUDIENCE")
-        else { throw ControlError("client_id is missing: nobody has signed in, and no client is registered") }
-        guard let client = registry.client(id) else { throw ControlError("client_id is not registered") }
+        else {
+            throw ControlError(
+                "client_id is missing: nobody has signed in, and no client is registered",
+                spanish: "Falta la app (client_id): la persona no ha usado ninguna, y no hay ninguna registrada.")
+        }
+        guard let client = registry.client(id) else {
+            throw ControlError("client_id is not registered", spanish: "Esa app (client_id) no está registrada.")
+        }
         let team = owner(of: client, in: memory)
         guard let subject = subject ?? found.map({ self.subject(of: $0.person.id, for: team) }) else {
             throw ControlError("sub or person is missing")

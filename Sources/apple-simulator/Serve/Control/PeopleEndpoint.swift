@@ -48,10 +48,14 @@ extension StandIn {
     }
 
     func invent(firstName: String?, lastName: String?, email: String?, in memory: inout Memory) throws -> Person {
-        guard memory.people.count < Memory.maximumPeople else { throw ControlError("there are too many people") }
+        guard memory.people.count < Memory.maximumPeople else {
+            throw ControlError("there are too many people", spanish: "Ya hay demasiadas personas.")
+        }
         let id = Hexadecimal.text(try cryptography.randomBytes(6))
         guard let person = Person(inventedAs: id, firstName: firstName, lastName: lastName, email: email) else {
-            throw ControlError("a person has a first_name or a last_name, and an email with one @ or none at all")
+            throw ControlError(
+                "a person has a first_name or a last_name, and an email with one @ or none at all",
+                spanish: "Una persona necesita un nombre; su correo, si tiene, lleva una sola @.")
         }
         memory.people.append(person)
         return person
@@ -65,7 +69,9 @@ extension StandIn {
             return first
         case .string(let name):
             guard let person = memory.people.first(where: { $0.id == name || $0.email == name }) else {
-                throw ControlError("there is no such person; GET /simulator/people lists them", status: 404)
+                throw ControlError(
+                    "there is no such person; GET /simulator/people lists them", spanish: "Esa persona no existe.",
+                    status: 404)
             }
             return person
         case .object(let fields):

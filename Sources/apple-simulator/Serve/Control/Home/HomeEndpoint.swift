@@ -18,7 +18,7 @@ struct HomeEndpoint: Endpoint {
         do {
             return form["action"] == "invent" ? .now(try invent(form, page)) : try notify(form, page)
         } catch let error as ControlError {
-            return .now(try home(page, given: form, mistake: error.reason))
+            return .now(try home(page, given: form, mistake: page.language(error.spanish, error.reason)))
         }
     }
 
@@ -38,10 +38,10 @@ struct HomeEndpoint: Endpoint {
 
     private func notify(_ form: Form, _ page: Page) throws -> Reply {
         guard let kind = form["type"].flatMap(Notification.Kind.init) else {
-            throw ControlError(page.language("Falta elegir la notificación.", "Choose a notification."))
+            throw ControlError("Choose a notification.", spanish: "Falta elegir la notificación.")
         }
         guard let person = form["person"] else {
-            throw ControlError(page.language("Falta elegir a la persona.", "Choose a person."))
+            throw ControlError("Choose a person.", spanish: "Falta elegir a la persona.")
         }
         let url = form["url"]
         let delivery = try Delivery(to: url)
