@@ -95,7 +95,8 @@ let package = Package(
         tests(
             "Integration",
             [
-                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator",
+                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "OpenSSLCrypto", "auth-apple",
+                "apple-simulator",
             ]),
         tests("Linkage", []),
     ]

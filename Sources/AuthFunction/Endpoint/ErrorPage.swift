@@ -43,8 +43,8 @@ struct ErrorPage {
     private var markup: String {
         let (title, advice, reference) =
             switch language {
-            case .spanish: ("No se pudo iniciar sesión", "Vuelve a la app y empieza otra vez.", "Referencia")
-            case .english: ("Could not sign in", "Go back to the app and start again.", "Reference")
+            case .spanish: ("Iniciar sesión con Apple", "Vuelve a la app y empieza otra vez.", "Referencia")
+            case .english: ("Sign in with Apple", "Go back to the app and start again.", "Reference")
             }
         return """
             <!doctype html>
@@ -61,7 +61,7 @@ struct ErrorPage {
             <h1>\(title)</h1>
             <p>\(problem.pageDetail.text(in: language))</p>
             <p>\(advice)</p>
-            <p class="reference">\(reference): <code>\(Self.escaped(requestID))</code></p>
+            <p class="reference">\(reference) <code>\(Self.escaped(requestID))</code></p>
             </main>
             </body>
             </html>
@@ -79,7 +79,7 @@ struct ErrorPage {
         h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
         p{margin:0 0 .75rem}
         .reference{margin:1.5rem 0 0;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.875rem}
-        code{font:.875rem ui-monospace,"Roboto Mono",Menlo,Consolas,monospace}
+        code{display:block;font:.875rem ui-monospace,"Roboto Mono",Menlo,Consolas,monospace}
         """
 
     /// The runtime's name for the request is its own, and text all the same.
