@@ -3,8 +3,8 @@ package import JOSE
 
 /// Sign in with Apple: a verified identity becomes an account and a session (RF04).
 package struct SignIn {
-    private let verifier: AppleTokenVerifier
-    private let appleKeys: any AppleKeySource
+    let verifier: AppleTokenVerifier
+    let appleKeys: any AppleKeySource
     let users: any UserRepository
     let issuer: TokenIssuer
     let policy: SignInPolicy

@@ -7,7 +7,8 @@ package struct LogLine {
     /// The route's own name and not the path that was asked for.
     package var route: String?
     package var status = 500
-    package var outcome = "internal"
+    /// `ok`, or the code of what the client was told.
+    package var outcome = "ok"
     package var reason = ""
     package var milliseconds = 0.0
     package var keyCache: KeyLookup?

@@ -138,9 +138,9 @@ extension Endpoints {
                     verifier: verifier, appleKeys: appleKeys, users: store, cryptography: cryptography) : nil,
             exchangesCodes: life.server != nil)
         self.init(
-            signIn: signIn, sessions: sessions, life: lifeEndpoint, limiter: limiter,
-            trustedProxies: configuration.trustedProxies,
-            publicKeys: keys.publicKeys, cryptography: cryptography)
+            signIn: signIn, sessions: sessions, life: lifeEndpoint,
+            web: configuration.web.map { WebSignIn(client: $0, signIn: signIn) }, limiter: limiter,
+            trustedProxies: configuration.trustedProxies, publicKeys: keys.publicKeys, cryptography: cryptography)
     }
 }
 

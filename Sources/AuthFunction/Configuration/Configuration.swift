@@ -23,6 +23,8 @@ package struct Configuration: Sendable {
     package let accessTokenSeconds: Int64
     package let signInPolicy: SignInPolicy
     package let accountLife: AccountLife
+    /// Nil where the web flow is off.
+    package let web: WebClient?
     /// What is limited, and how; empty for no limits.
     package let rateLimits: [RateLimiter.Subject: RateLimit]
     package let trustedProxies: Int
@@ -72,6 +74,7 @@ package struct Configuration: Sendable {
         let signInPolicy = SignInPolicy(
             sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"),
             codes: reader.codeMismatch(isExchanging: accountLife.server != nil))
+        let web = reader.webClient(audiences: policy?.audiences ?? [], mode: mode)
         let rateLimits = reader.rateLimits()
         let trustedProxies = Int(reader.number("TRUSTED_PROXIES", 0...10, default: 0))
         let basePath = reader.basePath()
@@ -92,6 +95,7 @@ package struct Configuration: Sendable {
         self.accessTokenSeconds = accessTokenSeconds
         self.signInPolicy = signInPolicy
         self.accountLife = accountLife
+        self.web = web
         self.rateLimits = rateLimits
         self.trustedProxies = trustedProxies
         self.basePath = basePath

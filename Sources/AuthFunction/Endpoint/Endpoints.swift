@@ -6,6 +6,8 @@ package struct Endpoints {
     private let signIn: SignIn
     private let sessions: Sessions
     let life: AccountLifeEndpoint
+    /// Nil when the web flow is not configured.
+    let web: WebSignIn?
     private let limiter: RateLimiter
     private let clientAddress: ClientAddress
     private let publicKeys: KeySet
@@ -13,12 +15,13 @@ package struct Endpoints {
 
     /// - Parameter trustedProxies: how many proxies of ours stand before the function's own web server.
     package init(
-        signIn: SignIn, sessions: Sessions, life: AccountLifeEndpoint = AccountLifeEndpoint(), limiter: RateLimiter,
-        trustedProxies: Int, publicKeys: KeySet, cryptography: any Cryptography
+        signIn: SignIn, sessions: Sessions, life: AccountLifeEndpoint = AccountLifeEndpoint(), web: WebSignIn? = nil,
+        limiter: RateLimiter, trustedProxies: Int, publicKeys: KeySet, cryptography: any Cryptography
     ) {
         self.signIn = signIn
         self.sessions = sessions
         self.life = life
+        self.web = web
         self.limiter = limiter
         clientAddress = ClientAddress(trustedProxies: trustedProxies)
         self.publicKeys = publicKeys
@@ -34,8 +37,18 @@ package struct Endpoints {
         let origin = AuditEntry.Origin(requestID: log.requestID, sourceAddress: address)
         switch route {
         case .signIn:
-            try limiter.count(.signIn, at: now) { address.flatMap { IPAddress($0)?.network } ?? [] }
+            try countSignIn(from: address, at: now)
             return try signIn(request, origin: origin, at: now, log: &log, errands: &errands)
+        case .providers: return try providers(request)
+        case .webAuthorize:
+            try countSignIn(from: address, at: now)
+            return try authorize(request, at: now)
+        case .webCallback:
+            try countSignIn(from: address, at: now)
+            return try finish(request, at: now, log: &log)
+        case .webExchange:
+            try countSignIn(from: address, at: now)
+            return try exchange(request, origin: origin, at: now, log: &log, errands: &errands)
         case .refresh: return try refresh(request, origin: origin, at: now, log: &log)
         case .logOut: return try logOut(request, origin: origin, at: now)
         case .account where request.method == "DELETE":
@@ -51,6 +64,10 @@ package struct Endpoints {
         case .health:
             return Response(status: 200, json: ["status": "ok"], headers: ["cache-control": "no-store"])
         }
+    }
+
+    private func countSignIn(from address: String?, at now: UnixTime) throws(Failure) {
+        try limiter.count(.signIn, at: now) { address.flatMap { IPAddress($0)?.network } ?? [] }
     }
 
     private func signIn(
@@ -163,7 +180,7 @@ extension Request {
     /// The body as a JSON object; a type that says something else is refused before it is read.
     func jsonBody() throws(Failure) -> JSON.Object {
         guard body.count <= AuthFunction.maximumBodySize else { throw .contentTooLarge }
-        guard Self.isJSON(headers["content-type"]) else { throw .unsupportedMediaType }
+        guard hasType("application/json") else { throw .unsupportedMediaType }
         let json: JSON
         do {
             json = try JSON(parsing: body, limits: JSON.Limits(bytes: AuthFunction.maximumBodySize, depth: 16))
@@ -174,14 +191,14 @@ extension Request {
         return object
     }
 
-    /// Whether a Content-Type is JSON's. Its parameters are passed over: JSON has one encoding (RFC 8259 §8.1), whatever a
-    /// charset says.
-    private static func isJSON(_ contentType: String?) -> Bool {
+    /// Whether the Content-Type is this one. Its parameters are passed over: what we read has one encoding (RFC 8259 §8.1),
+    /// whatever a charset says.
+    func hasType(_ expected: String) -> Bool {
         let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        let field = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
+        let field = (headers["content-type"] ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
         guard let end = field.lastIndex(where: { !isSpace($0) }) else { return false }
         let type = field[...end]
-        return type.count == "application/json".utf8.count && Substring(type).lowercased() == "application/json"
+        return type.count == expected.utf8.count && Substring(type).lowercased() == expected
     }
 }
 

@@ -11,6 +11,8 @@ package enum Failure: Error, Hashable {
     case credentialSpent
     /// An authorization code that was not issued with the identity token.
     case codeMismatch
+    /// The web flow did not go on.
+    case webRefused(WebRefusal)
     /// A token of ours that does not stand for a living session.
     case sessionRefused(SessionRefusal)
     case accountDisabled
@@ -22,6 +24,8 @@ package enum Failure: Error, Hashable {
     case methodNotAllowed(allowed: [String])
     case contentTooLarge
     case unsupportedMediaType
+    /// The same where a form is taken, and not JSON.
+    case formExpected
     /// - Parameter retryAfter: seconds.
     case tooManyRequests(policy: String, RateLimit, retryAfter: Int64)
     case keysUnavailable(KeysUnavailable)
@@ -91,12 +95,13 @@ package enum Failure: Error, Hashable {
         case .invalidToken(let refusal): refusal.rawValue
         case .credentialSpent: "spent"
         case .codeMismatch: "code_mismatch"
+        case .webRefused(let refusal): refusal.rawValue
         case .sessionRefused(let refusal): refusal.rawValue
         case .tooManyRequests(let policy, _, _): policy
         case .keysUnavailable(let unavailable): unavailable.reason
         case .storeUnavailable(.unavailable(let reason)), .storeUnavailable(.unusable(let reason)): reason
         case .cryptography(let reason): reason
-        case .notFound, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType, .accountDisabled,
+        case .notFound, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType, .formExpected, .accountDisabled,
             .reauthenticationRequired, .notConfigured:
             ""
         }

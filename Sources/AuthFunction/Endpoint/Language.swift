@@ -32,7 +32,7 @@ enum Language: String {
 /// What a person is told. Never a reason that would help an attacker, always what to do.
 enum Phrase {
     case signInFailed, sessionOver, accountDisabled, tooManyRequests, invalidRequest, notFound, methodNotAllowed,
-        contentTooLarge, unsupportedMediaType
+        contentTooLarge, unsupportedMediaType, formExpected
     case unavailable, internalError
     case reauthenticationRequired, deletedRevokeByHand
 
@@ -62,6 +62,7 @@ enum Phrase {
         case .methodNotAllowed: "Esa ruta no admite este método."
         case .contentTooLarge: "La solicitud es demasiado grande."
         case .unsupportedMediaType: "Envía la solicitud como application/json."
+        case .formExpected: "Envía la solicitud como application/x-www-form-urlencoded."
         case .unavailable: "El servicio no está disponible por el momento. Intenta de nuevo en unos segundos."
         case .internalError: "Ocurrió un error de nuestro lado. Intenta de nuevo más tarde."
         }
@@ -84,6 +85,7 @@ enum Phrase {
         case .methodNotAllowed: "That route does not take this method."
         case .contentTooLarge: "The request is too large."
         case .unsupportedMediaType: "Send the request as application/json."
+        case .formExpected: "Send the request as application/x-www-form-urlencoded."
         case .unavailable: "The service is not available at the moment. Try again in a few seconds."
         case .internalError: "Something went wrong on our side. Try again later."
         }

@@ -23,6 +23,12 @@ struct Problem {
             self.init(
                 status: 401, code: "invalid_token", detail: .signInFailed,
                 headers: ["www-authenticate": #"Bearer error="invalid_token""#])
+        case .webRefused(.code), .webRefused(.codeExpired), .webRefused(.codeVerifier):
+            self.init(.credentialSpent)
+        case .webRefused(.state), .webRefused(.stateExpired), .webRefused(.stateForeign), .webRefused(.returnURL),
+            .webRefused(.cancelled), .webRefused(.appleError), .webRefused(.incomplete), .webRefused(.codeHash):
+            self.init(
+                status: 400, code: "invalid_request", detail: .signInFailed, errors: [.init("state", "not_valid")])
         case .sessionRefused(let refusal):
             // RFC 6750 §3.1: a request that brought no token is not told what is wrong with it.
             let challenge = refusal == .accessTokenMissing ? "Bearer" : #"Bearer error="invalid_token""#
@@ -57,6 +63,10 @@ struct Problem {
             self.init(
                 status: 415, code: "unsupported_media_type", detail: .unsupportedMediaType,
                 headers: ["accept": "application/json"])
+        case .formExpected:
+            self.init(
+                status: 415, code: "unsupported_media_type", detail: .formExpected,
+                headers: ["accept": "application/x-www-form-urlencoded"])
         case .keysUnavailable(let unavailable):
             self.init(
                 status: 503, code: "keys_unavailable", detail: .unavailable,

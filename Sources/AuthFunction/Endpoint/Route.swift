@@ -11,11 +11,17 @@ enum Route: Hashable {
     case session(UUIDv7?)
     case appleNotifications
     case keySet
+    case providers
+    case webAuthorize
+    case webCallback
+    case webExchange
     case health
 
     private static let fixed: [(path: String, route: Route)] = [
         ("/auth/apple", .signIn), ("/auth/refresh", .refresh), ("/auth/logout", .logOut), ("/auth/me", .account),
         ("/auth/sessions", .sessions), ("/auth/apple/notifications", .appleNotifications),
+        ("/auth/providers", .providers), ("/auth/apple/authorize", .webAuthorize),
+        ("/auth/apple/callback", .webCallback), ("/auth/apple/exchange", .webExchange),
         ("/.well-known/jwks.json", .keySet), ("/health", .health),
     ]
     private static let sessionPrefix = "/auth/sessions/"
@@ -48,12 +54,22 @@ enum Route: Hashable {
 
     private func methods(in life: AccountLifeEndpoint) -> [String] {
         switch self {
-        case .signIn, .refresh, .logOut: ["POST"]
+        case .signIn, .refresh, .logOut, .webCallback, .webExchange: ["POST"]
         case .account: ["GET", "HEAD"] + (life.deletion == nil ? [] : ["DELETE"])
         case .appleNotifications: life.notifications == nil ? [] : ["POST"]
-        case .keySet, .health: ["GET", "HEAD"]
+        case .keySet, .providers, .health: ["GET", "HEAD"]
+        // HEAD would begin a flow that nobody goes on with.
+        case .webAuthorize: ["GET"]
         case .sessions: ["GET", "HEAD", "DELETE"]
         case .session: ["DELETE"]
+        }
+    }
+
+    /// Whether a browser comes here with a person before it, and not a program.
+    static func isForPeople(path: String) -> Bool {
+        switch Route(path: path.utf8) {
+        case .webAuthorize?, .webCallback?: true
+        default: false
         }
     }
 
