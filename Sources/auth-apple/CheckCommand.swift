@@ -18,11 +18,12 @@ enum CheckCommand {
         }
         let audiences = rooms.configuration.policy.audiences.count
         line(true, "configuration", "\(rooms.configuration.mode.rawValue) mode, \(audiences) audience(s)")
+        tellOfWebFlow(rooms)
         let results = [checkSigningKeys(rooms), checkStore(rooms), checkAppleKeys(rooms)]
         return results.allSatisfy { $0 } ? ExitStatus.success : ExitStatus.configuration
     }
 
-    private static func line(_ isGood: Bool, _ subject: String, _ text: String) {
+    static func line(_ isGood: Bool, _ subject: String, _ text: String) {
         let padding = String(repeating: " ", count: max(1, 15 - subject.count))
         Descriptor.print("\(isGood ? "ok  " : "FAIL")  \(subject)\(padding)\(text)")
     }
