@@ -22,6 +22,7 @@ enum CheckCommand {
             checkSigningKeys(rooms), checkStore(rooms), checkAppleKeys(rooms), checkAppleServer(rooms),
             checkOutbox(rooms),
         ]
+        tellOfWebFlow(rooms)
         tellWhatIsOff(rooms)
         return results.allSatisfy { $0 } ? ExitStatus.success : ExitStatus.configuration
     }

@@ -6,6 +6,9 @@ internal import JOSE
 /// a victim's browser end the attacker's own flow, and so sign the victim in as the attacker (login CSRF, RFC 6749 §10.12).
 /// One value serves all the flows of a browser, so that two at once do not end each other.
 package struct BrowserBinding: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// How long the browser is to hold it from each start on: as long as a flow may take.
+    package static let seconds = WebFlow.seconds
+
     private let secret: [UInt8]
 
     init(using cryptography: any Cryptography) throws(CryptographyError) {

@@ -1,13 +1,13 @@
-internal import JOSE
+package import JOSE
 
 /// What we give to a browser for us to read again: a text that shows nothing, can be neither changed nor made by others, and
 /// is opened by any process that has our signing keys. So a flow needs no store and no process of its own.
 ///
 /// AES-256-GCM under a key that each text has for itself, made from a signing key and a salt. The signing key's name stands in
 /// front: what was sealed before a rotation is opened after it.
-struct SealedText {
+package struct SealedText {
     /// A state is no code: what was sealed for one purpose does not open for another.
-    enum Purpose: String {
+    package enum Purpose: String {
         case state = "auth-apple web state 1"
         case code = "auth-apple web code 1"
     }
@@ -16,11 +16,17 @@ struct SealedText {
     static let maximumSize = 8192
     private static let saltBytes = 16
 
-    let purpose: Purpose
-    let keys: SigningKeySet
-    let cryptography: any Cryptography
+    private let purpose: Purpose
+    private let keys: SigningKeySet
+    private let cryptography: any Cryptography
 
-    func seal(_ json: JSON) throws(CryptographyError) -> String {
+    package init(purpose: Purpose, keys: SigningKeySet, cryptography: any Cryptography) {
+        self.purpose = purpose
+        self.keys = keys
+        self.cryptography = cryptography
+    }
+
+    package func seal(_ json: JSON) throws(CryptographyError) -> String {
         let name = Array(keys.current.keyID.utf8)
         let salt = try cryptography.randomBytes(Self.saltBytes)
         let sealed = try cryptography.seal(
@@ -30,7 +36,7 @@ struct SealedText {
     }
 
     /// Nil for whatever `seal` has not made for this purpose, under a key that is still there.
-    func open(_ text: String) -> JSON? {
+    package func open(_ text: String) -> JSON? {
         let text = Array(text.utf8)
         guard text.count <= Self.maximumSize, let dot = text.firstIndex(of: UInt8(ascii: ".")),
             let name = Base64URL.decode(text[..<dot]), let content = Base64URL.decode(text[(dot + 1)...]),

@@ -21,6 +21,6 @@ enum BrowserCookie {
     }
 
     static func setting(_ binding: BrowserBinding) -> String {
-        "\(name)=\(binding.text); Path=/; Max-Age=600; Secure; HttpOnly; SameSite=None"
+        "\(name)=\(binding.text); Path=/; Max-Age=\(BrowserBinding.seconds); Secure; HttpOnly; SameSite=None"
     }
 }

@@ -45,7 +45,7 @@ extension Endpoints {
         do throws(WebSignInFailure) {
             let (signedIn, appleCode) = try web.exchange(
                 input.code, verifier: input.verifier, client: input.client, origin: origin, at: now)
-            if let appleCode { errands.append(.exchange(appleCode)) }
+            if let appleCode, life.exchangesCodes { errands.append(.exchange(appleCode)) }
             log.accountCreated = signedIn.isNew
             log.setSubject(signedIn.account, using: cryptography)
             return SignInEndpoint.response(to: signedIn)

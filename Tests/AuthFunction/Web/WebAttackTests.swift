@@ -149,6 +149,11 @@ struct WebAttackTests {
                 ["code_challenge: required", "code_challenge_method: required"]
             ),
             (["code_challenge": ""], ["code_challenge: required"]),
+            (["code_challenge": "AAAA"], ["code_challenge: not_43_base64url_characters"]),
+            (
+                ["code_challenge": String(repeating: "A", count: 44)],
+                ["code_challenge: not_43_base64url_characters"]
+            ),
             (["code_challenge_method": nil], ["code_challenge_method: required"]),
             (["code_challenge_method": "plain"], ["code_challenge_method: not_S256"]),
             (["code_challenge_method": "s256"], ["code_challenge_method: not_S256"]),
