@@ -30,9 +30,11 @@ func tests(_ folder: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "auth-apple",
+    platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
         .executable(name: "auth-apple", targets: ["auth-apple"]),
         .executable(name: "apple-simulator", targets: ["apple-simulator"]),
+        .library(name: "Xid", targets: ["Xid"]),
     ],
     traits: [
         .default(enabledTraits: ["SQLite"]),
@@ -67,7 +69,16 @@ let package = Package(
                 "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
             ],
             swiftSettings: settings),
-        .executableTarget(name: "apple-simulator", dependencies: ["JOSE", "OpenSSLCrypto"], swiftSettings: settings),
+        .executableTarget(
+            name: "apple-simulator", dependencies: ["CurlHTTP", "JOSE", "OpenSSLCrypto"], swiftSettings: settings),
+
+        // The client SDK. On Apple's systems it uses Apple's frameworks in place of the two C libraries.
+        room(
+            "Xid",
+            [
+                "JOSE", .target(name: "CurlHTTP", condition: .when(platforms: [.linux])),
+                .target(name: "OpenSSLCrypto", condition: .when(platforms: [.linux])),
+            ]),
 
         // The tests: one folder a room, and what they share.
         .target(
@@ -96,7 +107,11 @@ let package = Package(
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests(
             "Integration",
-            ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
+            [
+                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "OpenSSLCrypto", "auth-apple",
+                "apple-simulator",
+            ]),
+        tests("Xid", ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Xid"]),
         tests("Linkage", []),
     ]
 )

@@ -6,11 +6,16 @@ export APPLE_SIMULATOR_AUDIENCE=com.example.app
 apple-simulator keys >"$TRIAL_FOLDER/apple-keys.json"
 
 export AUTH_APPLE_MODE=development
-export AUTH_APPLE_AUDIENCES=com.example.app
+export AUTH_APPLE_AUDIENCES=com.example.app,com.example.web
 export AUTH_APPLE_KEYS_URL="file://$TRIAL_FOLDER/apple-keys.json"
 export AUTH_APPLE_KEY_CACHE="$TRIAL_FOLDER/cache/apple-keys.json"
 export AUTH_APPLE_STORE="sqlite:$TRIAL_FOLDER/state/accounts.sqlite"
 export AUTH_APPLE_SIGNING_KEYS_FILE="$TRIAL_FOLDER/signing-keys.json"
 export AUTH_APPLE_TOKEN_ISSUER=https://auth.example.com
 export AUTH_APPLE_TOKEN_AUDIENCE=https://api.example.com
+export AUTH_APPLE_NOTIFICATIONS=true
+export AUTH_APPLE_DELETION_SESSION_SECONDS=600
+export AUTH_APPLE_WEB_CLIENT_ID=com.example.web
+export AUTH_APPLE_WEB_CALLBACK_URL=https://auth.example.com/auth/apple/callback
+export AUTH_APPLE_RETURN_URLS=com.example.app:/signed-in
 [ -e "$AUTH_APPLE_SIGNING_KEYS_FILE" ] || auth-apple keys new

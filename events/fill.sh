@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes an event with its tokens filled in: {{token OPTIONS}} becomes what `apple-simulator token OPTIONS` prints.
+# Writes an event with its tokens filled in: {{token OPTIONS}} becomes what `apple-simulator token OPTIONS` prints, and
+# {{notification OPTIONS}} the payload that `apple-simulator notification OPTIONS` prints.
 #   events/fill.sh events/01-first-login.event.json | auth-apple
 # The event comes out on one line, so that several make input for `auth-apple lines`.
 set -eu
@@ -11,5 +12,7 @@ command -v apple-simulator >/dev/null || {
 for event in "$@"; do
     perl -0777 -pe '
         s/\{\{token ([^}]*)\}\}/my $t = `apple-simulator token $1`; $? == 0 or exit 1; chomp $t; $t/ge;
+        s/\{\{notification ([^}]*)\}\}/my $n = `apple-simulator notification $1`; $? == 0 or exit 1;
+            $n =~ m{"payload":"([^"]+)"}; $1/ge;
         s/^\s+//mg; s/\n//g; $_ .= "\n"' "$event"
 done

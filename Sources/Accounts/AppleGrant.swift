@@ -51,6 +51,10 @@ package protocol AppleGrantRepository {
 
     func grants(of accountID: UUIDv7) throws(StoreError) -> [AppleGrant]
 
+    /// Puts `new` in the place of `old`, which differs in how it is sealed, among the grants and among the revocations. Nothing
+    /// happens where what is kept is not `old` any more.
+    func replace(_ old: AppleGrant, by new: AppleGrant) throws(StoreError)
+
     /// Takes as many as `limit` of the revocations that are due, those longest due first, and puts each off
     /// (`Revocation.taken`): of two processes that ask at once one gets each.
     func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation]

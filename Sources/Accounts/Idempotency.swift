@@ -90,17 +90,3 @@ extension SignedIn {
             refreshExpiresIn: refreshSeconds)
     }
 }
-
-extension AppleEmail {
-    fileprivate var json: JSON {
-        [
-            "address": .string(address), "is_verified": isVerified.map(JSON.bool) ?? .null,
-            "is_private": .bool(isPrivate),
-        ]
-    }
-
-    fileprivate init?(json: JSON) {
-        guard let address = json["address"]?.string, let isPrivate = json["is_private"]?.bool else { return nil }
-        self.init(address: address, isVerified: json["is_verified"]?.bool, isPrivate: isPrivate)
-    }
-}

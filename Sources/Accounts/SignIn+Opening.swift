@@ -110,7 +110,7 @@ extension SignIn {
         let (key, seconds): ([UInt8], Int64)
         if let name = arrival.client.idempotencyKey {
             (key, seconds) = (Array(name.utf8), Idempotency.namedSeconds)
-        } else if let retryKey = arrival.retryKey {
+        } else if let retryKey = arrival.retryKey, policy.sessions.graceSeconds > 0 {
             (key, seconds) = (retryKey, policy.sessions.graceSeconds)
         } else {
             return nil

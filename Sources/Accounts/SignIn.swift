@@ -3,8 +3,8 @@ package import JOSE
 
 /// Sign in with Apple: a verified identity becomes an account and a session (RF04).
 package struct SignIn {
-    private let verifier: AppleTokenVerifier
-    private let appleKeys: any AppleKeySource
+    let verifier: AppleTokenVerifier
+    let appleKeys: any AppleKeySource
     let users: any UserRepository
     let issuer: TokenIssuer
     let policy: SignInPolicy
@@ -28,11 +28,16 @@ package struct SignIn {
     package struct Request: Sendable {
         package var identityToken: ArraySlice<UInt8>
         package var nonce: String?
+        /// Apple's authorization code that came with the token, where `SignInPolicy.codes` wants it.
+        package var code: SecretBytes?
         package var client: Client
 
-        package init(identityToken: ArraySlice<UInt8>, nonce: String?, client: Client) {
+        package init(
+            identityToken: ArraySlice<UInt8>, nonce: String?, code: SecretBytes? = nil, client: Client
+        ) {
             self.identityToken = identityToken
             self.nonce = nonce
+            self.code = code
             self.client = client
         }
     }
@@ -65,12 +70,15 @@ package struct SignIn {
         _ request: Request, origin: AuditEntry.Origin, at now: UnixTime
     ) throws(SignInFailure) -> SignedIn {
         let (identity, expiry) = try verify(request, at: now)
-        return try open(
+        let binding = try judge(request.code, with: identity)
+        var signedIn = try open(
             Arrival(
                 identity: identity, credential: request.identityToken, client: request.client,
                 marks: policy.isOneTime ? [mark(of: request.identityToken, until: expiry)] : [],
                 retryKey: policy.isOneTime ? retryKey(of: request) : nil),
             origin: origin, at: now)
+        signedIn.code = code(of: request, binding, for: signedIn, of: identity)
+        return signedIn
     }
 
     private func verify(_ request: Request, at now: UnixTime) throws(SignInFailure) -> (AppleIdentity, UnixTime) {
@@ -98,7 +106,7 @@ package struct SignIn {
         let client = request.client
         let said = JSON.array([
             .string(orNull: request.nonce), client.deviceInfo.json, .string(orNull: client.fullName),
-            .string(orNull: client.email),
+            .string(orNull: client.email), .string(orNull: request.code.map { Base64URL.encode($0.bytes) }),
         ])
         return cryptography.sha256((Array("retry ".utf8) + said.serialized())[...])
     }
@@ -111,11 +119,17 @@ package struct SignInPolicy: Sendable {
     package var isOneTime: Bool
     /// An unknown `sub` with a verified address finds the owner's account that has the same (`LINK_VERIFIED_EMAIL`).
     package var linksVerifiedEmail: Bool
+    /// What becomes of a sign-in whose code is not the token's (`CODE_MISMATCH`); nil where codes are not looked at.
+    package var codes: CodeMismatch?
 
-    package init(sessions: SessionPolicy = SessionPolicy(), isOneTime: Bool = false, linksVerifiedEmail: Bool = false) {
+    package init(
+        sessions: SessionPolicy = SessionPolicy(), isOneTime: Bool = false, linksVerifiedEmail: Bool = false,
+        codes: CodeMismatch? = nil
+    ) {
         self.sessions = sessions
         self.isOneTime = isOneTime
         self.linksVerifiedEmail = linksVerifiedEmail
+        self.codes = codes
     }
 }
 
@@ -127,6 +141,8 @@ package struct SignedIn: Sendable {
     package let clientID: String?
     package let sessionID: UUIDv7
     package let tokens: IssuedTokens
+    /// What became of the code that came with this sign-in.
+    package internal(set) var code: PresentedCode?
 }
 
 /// Why nobody was signed in.
@@ -134,6 +150,8 @@ package enum SignInFailure: Error, Hashable {
     case verification(VerificationFailure)
     /// What proves who signs in is good, and only once, and was used before.
     case spent
+    /// The authorization code is not the one that Apple issued with the token.
+    case codeMismatch
     case accountDisabled
     case store(StoreError)
     case cryptography(CryptographyError)

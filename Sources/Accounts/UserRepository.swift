@@ -129,9 +129,11 @@ package struct Receipt: Hashable, Sendable {
 /// What becomes of an account.
 package enum AccountChange {
     case keep
-    /// What can change is written, and those sessions end. Where one ends, and where the account is disabled, no repetition of
-    /// a sign-in gets its tokens again.
-    case update(Account, ending: [Session] = [], audit: [AuditEntry])
+    /// What can change is written, and those sessions end. Where one ends, where the account is disabled and where consent is
+    /// withdrawn, no repetition of a sign-in gets its tokens again.
+    ///
+    /// - Parameter withdrawing: until when the grants that Apple gave are worth nothing any more; those go.
+    case update(Account, ending: [Session] = [], withdrawing: UnixTime? = nil, audit: [AuditEntry])
     /// The account goes with its sessions and all personal data. Of the audit remains what happened and when, without the
     /// addresses that requests came from. Its grants become revocations where `revoking` says so, and go otherwise.
     case delete(revoking: Bool, AuditEntry)

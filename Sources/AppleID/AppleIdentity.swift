@@ -1,6 +1,7 @@
 internal import JOSE
 
-/// Who signed in, as Apple's verified token says. Only `VerifiedAppleToken.identity` makes one.
+/// Who signed in, as Apple's verified token says. Only `VerifiedAppleToken.identity` makes one, and what we have
+/// sealed ourselves gives it back.
 package struct AppleIdentity: Hashable, Sendable {
     /// `sub`: the person, for all apps of one developer team. The only thing that identifies.
     package let subject: String

@@ -55,7 +55,7 @@ package struct AppleNotification: Hashable, Sendable {
     }
 }
 
-/// Why a token of Apple's is no notification. It was signed by Apple, so sending it again cannot mend it.
+/// Why a token of Apple's is no notification.
 package enum AppleNotificationRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case id = "jti"
     case events

@@ -33,13 +33,16 @@ package struct AuthFunction {
         var errands: [Errand] = []
         do throws(Failure) {
             response = try endpoints.answer(try incoming.get(), at: now, log: &log, errands: &errands)
-            log.outcome = "ok"
         } catch {
             let problem = Problem(error)
             log.outcome = problem.code
             log.reason = error.logReason
-            response = problem.response(
-                in: Language(accepting: (try? incoming.get())?.headers["accept-language"]), requestID: requestID)
+            let request = try? incoming.get()
+            let language = Language(accepting: request?.headers["accept-language"])
+            response =
+                ErrorPage.isWanted(by: request)
+                ? ErrorPage(problem, in: language, requestID: requestID).response(using: cryptography)
+                : problem.response(in: language, requestID: requestID)
         }
         log.status = response.status
         log.keyCache = keyLookup()
@@ -55,6 +58,7 @@ package struct AuthFunction {
         let requestID = newRequestID(at: now, using: cryptography)
         var log = LogLine(time: now, requestID: requestID)
         let problem = Problem(.notConfigured)
+        log.outcome = problem.code
         log.reason = "not_configured"
         return Exchange(response: problem.response(in: .spanish, requestID: requestID), log: log)
     }

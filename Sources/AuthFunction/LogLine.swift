@@ -7,7 +7,8 @@ package struct LogLine {
     /// The route's own name and not the path that was asked for.
     package var route: String?
     package var status = 500
-    package var outcome = "internal"
+    /// `ok`, or the code of what the client was told.
+    package var outcome = "ok"
     package var reason = ""
     package var milliseconds = 0.0
     package var keyCache: KeyLookup?
@@ -33,6 +34,12 @@ package struct LogLine {
         if let accountCreated { object["account_created"] = .bool(accountCreated) }
         if let subjectHash { object["sub_hash"] = .string(subjectHash) }
         return .object(object)
+    }
+
+    /// Lets lines about one person be found together without naming the person: 64 bits of SHA-256.
+    package static func subjectHash(of subject: String, using cryptography: any Cryptography) -> String {
+        let digest = cryptography.sha256(Array(subject.utf8)[...])
+        return digest[..<8].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     private static func decimal(_ milliseconds: Double) -> String {

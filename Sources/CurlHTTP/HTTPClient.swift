@@ -38,6 +38,11 @@ package final class HTTPClient {
         }
     }
 
+    /// Closes the connections that were kept; the next request opens its own.
+    package func close() {
+        curl = nil
+    }
+
     private func send(_ request: HTTPRequest, by curl: borrowing CurlHandle) throws(HTTPError) -> HTTPResponse {
         try setTrust(of: curl, for: request.url)
         try setRequest(request, of: curl)

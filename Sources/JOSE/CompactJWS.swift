@@ -100,13 +100,20 @@ extension CompactJWS {
     package static func signed(
         _ payload: [UInt8], type: String, by key: SigningKey, using cryptography: any Cryptography
     ) throws(CryptographyError) -> String {
-        let header: JSON = [
-            "alg": .string(key.privateKey.algorithm.rawValue), "kid": .string(key.keyID), "typ": .string(type),
-        ]
-        var token = Base64URL.encodedBytes(header.serialized())
+        let header: JSON.Object = ["kid": .string(key.keyID), "typ": .string(type)]
+        return try signed(payload, header: header, by: key.privateKey, using: cryptography)
+    }
+
+    /// The same with a header of the caller's, behind `alg`: for a proof that carries its key instead of a name for it.
+    package static func signed(
+        _ payload: [UInt8], header members: JSON.Object, by key: PrivateKey, using cryptography: any Cryptography
+    ) throws(CryptographyError) -> String {
+        var header: JSON.Object = ["alg": .string(key.algorithm.rawValue)]
+        for member in members.members { header[member.name] = member.value }
+        var token = Base64URL.encodedBytes(JSON.object(header).serialized())
         token.append(UInt8(ascii: "."))
         token.append(contentsOf: Base64URL.encodedBytes(payload))
-        let signature = try cryptography.sign(token[...], with: key.privateKey)
+        let signature = try cryptography.sign(token[...], with: key)
         token.append(UInt8(ascii: "."))
         token.append(contentsOf: Base64URL.encodedBytes(signature))
         return String(decoding: token, as: UTF8.self)

@@ -67,7 +67,9 @@ package struct FormURLEncoded: Sendable, CustomStringConvertible, CustomReflecta
                 return nil
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        // What is not UTF-8 comes out as something else. (The initialiser that says so is younger than iOS 16.)
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        return decoded.utf8.elementsEqual(bytes) ? decoded : nil
     }
 
     private static func hexValue(_ digit: UInt8) -> UInt8? {
@@ -76,7 +78,8 @@ package struct FormURLEncoded: Sendable, CustomStringConvertible, CustomReflecta
 }
 
 extension FormURLEncoded {
-    /// Writes a form; only what needs no escape in any reader's eyes stays as it is.
+    /// Writes a form, or the query of a URL. Everything but RFC 3986's unreserved characters is escaped, a space as `%20`: every
+    /// reader understands it, and Apple refuses a scope with `+` in it (golang/oauth2#449).
     package static func encode(_ fields: [(String, String)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in fields {
@@ -94,10 +97,8 @@ extension FormURLEncoded {
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "*"):
+                UInt8(ascii: "~"):
                 bytes.append(byte)
-            case UInt8(ascii: " "):
-                bytes.append(UInt8(ascii: "+"))
             default:
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }

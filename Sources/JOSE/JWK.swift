@@ -69,7 +69,7 @@ extension PublicKey {
     }
 
     /// The required members in lexicographic order, as RFC 7638 §3.3 wants them.
-    var members: JSON.Object {
+    package var members: JSON.Object {
         switch self {
         case .rsa(let key): ["e": .base64URL(key.exponent), "kty": "RSA", "n": .base64URL(key.modulus)]
         case .p256(let key): ["crv": "P-256", "kty": "EC", "x": .base64URL(key.x), "y": .base64URL(key.y)]

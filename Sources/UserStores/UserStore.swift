@@ -19,6 +19,9 @@ package protocol UserStore: UserRepository, AttemptCounter {
     /// Looks at the store without changing it, and tells in one line what it found. What would keep a sign-in from being
     /// carried out and kept safe is thrown, with the remedy.
     func check() throws(StoreError) -> String
+
+    /// Lets go of what is open; the next call opens it anew. Before the process forks: no connection may be used on both sides.
+    func close()
 }
 
 extension UserStore {

@@ -12,7 +12,9 @@ struct Program {
         self.arguments = arguments
     }
 
-    private static var commands: [any Command.Type] { [KeysCommand.self, TokenCommand.self, ServeCommand.self] }
+    private static var commands: [any Command.Type] {
+        [KeysCommand.self, TokenCommand.self, NotificationCommand.self, ServeCommand.self]
+    }
 
     func run() -> Int32 {
         guard let name = arguments.first else {
@@ -55,13 +57,15 @@ struct Program {
     private static let help = """
         apple-simulator: a stand-in for Sign in with Apple on this machine, for development and tests
 
-          apple-simulator keys     print its public keys, as Apple does at /auth/keys
-          apple-simulator token    print a signed identity token, good or bad in a named way
-          apple-simulator serve    answer on loopback as Apple's servers do
+          apple-simulator keys          print its public keys, as Apple does at /auth/keys
+          apple-simulator token         print a signed identity token, good or bad in a named way
+          apple-simulator notification  print a signed notification to a server, good or bad in a named way
+          apple-simulator serve         answer on loopback as Apple's servers do
 
         apple-simulator COMMAND --help says more. Its private keys are made at the first use and kept in a file of its own:
         --key-file PATH, or APPLE_SIMULATOR_KEYS, or apple-simulator/keys.json in the XDG state folder.
-        Exit status: 0 done, 64 wrong use, 70 libcrypto failed, 71 the network refused, 73 the key file cannot be made.
+        Exit status: 0 done, 64 wrong use, 70 libcrypto failed, 71 the network refused, 73 a file cannot be made,
+        or is open to others.
         """
 }
 

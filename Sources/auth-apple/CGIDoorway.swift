@@ -20,6 +20,7 @@ enum CGIDoorway {
         if !isWritten { Report.logLostAnswer(to: exchange.log.requestID) }
         // Before the end of the output is seen: from then on servers kill a program that is still there.
         if service.hasWork(after: exchange.errands) {
+            service.letGo()
             Successor.run(closing: output) { service.afterResponse(exchange.errands) }
         }
         output.close()

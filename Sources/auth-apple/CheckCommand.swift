@@ -18,13 +18,27 @@ enum CheckCommand {
         }
         let audiences = rooms.configuration.policy.audiences.count
         line(true, "configuration", "\(rooms.configuration.mode.rawValue) mode, \(audiences) audience(s)")
-        let results = [checkSigningKeys(rooms), checkStore(rooms), checkAppleKeys(rooms)]
+        let results = [
+            checkSigningKeys(rooms), checkStore(rooms), checkAppleKeys(rooms), checkAppleServer(rooms),
+            checkOutbox(rooms),
+        ]
+        tellOfWebFlow(rooms)
+        tellWhatIsOff(rooms)
         return results.allSatisfy { $0 } ? ExitStatus.success : ExitStatus.configuration
     }
 
-    private static func line(_ isGood: Bool, _ subject: String, _ text: String) {
-        let padding = String(repeating: " ", count: max(1, 15 - subject.count))
-        Descriptor.print("\(isGood ? "ok  " : "FAIL")  \(subject)\(padding)\(text)")
+    static func line(_ isGood: Bool, _ subject: String, _ text: String) {
+        line(isGood ? "ok  " : "FAIL", subject, text)
+    }
+
+    /// What is not wrong, and not on.
+    static func off(_ subject: String, _ text: String) {
+        line("off ", subject, text)
+    }
+
+    private static func line(_ word: String, _ subject: String, _ text: String) {
+        let padding = String(repeating: " ", count: max(1, 17 - subject.count))
+        Descriptor.print("\(word)  \(subject)\(padding)\(text)")
     }
 
     /// Signs and verifies: a private key whose public half is another's would make tokens that nobody accepts.

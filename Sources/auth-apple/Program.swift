@@ -24,9 +24,14 @@ struct Program {
         case ["keys", "rotate"]: return KeysCommand.rotate()
         case ["keys", "rotate", "--force"]: return KeysCommand.replaceAll()
         case ["keys", "show"]: return KeysCommand.show()
+        case ["keys", "reseal"]: return ResealCommand.run()
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
         case ["store", "purge"]: return StoreCommand.purge()
+        case ["outbox", "run"]: return OutboxCommand.run()
+        case ["outbox", "show"]: return OutboxCommand.show()
+        case let words where words.first == "transfer":
+            return TransferCommand(words.dropFirst())?.run() ?? unknownCommand()
         case let words where words.count == 3 && words[0] == "accounts":
             guard let action = AccountsCommand.Action(rawValue: words[1]) else { return unknownCommand() }
             return AccountsCommand.run(action, id: words[2])
@@ -60,9 +65,17 @@ struct Program {
           auth-apple keys rotate --force
                                      after a leak: new keys at once, and none of the old ones is published any more
           auth-apple keys show       print the public key set
+          auth-apple keys reseal     seal all of Apple's tokens under the first of AUTH_APPLE_ENCRYPTION_KEYS
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
           auth-apple store purge     remove what has expired: sessions, receipts, counts, old audit entries
+          auth-apple outbox run      tell Apple of deleted accounts that it was not told of yet; for a timer
+          auth-apple outbox show     what waits for it
+          auth-apple transfer export --to TEAMID [--again] [--client ID] [--rate N]
+                                     before the app goes to another team: what Apple calls each person on the way, asked
+                                     with this team's key, N times a second (10)
+          auth-apple transfer import [--client ID] [--rate N]
+                                     after that, with the new team's key: each account under its new sub
           auth-apple accounts show|sessions|export ID
                                      an account, its sessions, or all that is held about the person as JSON
           auth-apple accounts disable|enable|delete ID
@@ -70,7 +83,7 @@ struct Program {
           auth-apple --version
 
         It is configured by environment variables AUTH_APPLE_…; README.md has the table.
-        Exit status: 0 done, 64 no such command, 66 no such account, 73 a file cannot be made, 74 no event or no way
+        Exit status: 0 done, 64 no such command, 65 some could not be done, 66 no such account, 73 a file cannot be made, 74 no event or no way
         out for the answer, 75 try again later, 78 not configured.
         """
 }
@@ -79,6 +92,7 @@ struct Program {
 enum ExitStatus {
     static let success: Int32 = 0
     static let usage: Int32 = 64
+    static let dataError: Int32 = 65
     static let noInput: Int32 = 66
     static let software: Int32 = 70
     static let cannotCreate: Int32 = 73

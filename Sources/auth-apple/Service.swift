@@ -37,15 +37,22 @@ struct Service {
     }
 
     /// Whether `afterResponse` has anything to do that takes time.
-    func hasWork(after errands: [Errand]) -> Bool { (rooms?.keyCache.wantsRefresh ?? false) || !errands.isEmpty }
+    func hasWork(after errands: [Errand]) -> Bool {
+        guard let rooms else { return false }
+        return rooms.keyCache.wantsRefresh || (rooms.errands != nil && !errands.isEmpty)
+    }
 
     /// What may take time and is no business of the client: refreshing keys that are usable but no longer fresh, and what is
     /// left to do at Apple.
     func afterResponse(_ errands: [Errand]) {
-        guard let keyCache = rooms?.keyCache else { return }
-        keyCache.refreshIfStale()
-        Report.logKeyCache(keyCache.takeReport().notes.map(\.description))
+        guard let rooms else { return }
+        rooms.keyCache.refreshIfStale()
+        rooms.errands?.carryOut(errands)
+        Report.logKeyCache(rooms.keyCache.takeReport().notes.map(\.description))
     }
+
+    /// Before the process forks.
+    func letGo() { rooms?.store.close() }
 }
 
 /// Every room under one configuration. Nothing is opened, fetched or loaded before a request needs it.
@@ -54,6 +61,8 @@ struct Rooms {
     let cryptography: any Cryptography
     let keyCache: KeyCache
     let store: any UserStore
+    /// Nil where nothing is ever asked of Apple's server API.
+    let errands: Errands?
     let function: AuthFunction
 
     init(_ environment: Environment, deadline: Deadline = Deadline()) throws(Configuration.Refusal) {
@@ -81,6 +90,12 @@ struct Rooms {
         self.cryptography = cryptography
         self.keyCache = keyCache
         self.store = store
+        errands = configuration.accountLife.server.map { settings in
+            Errands(
+                AppleAPI(
+                    settings, http: AppleHTTP(configuration, deadline: deadline), cryptography: cryptography),
+                configuration: configuration, store: store, appleKeys: keyCache, cryptography: cryptography)
+        }
         function = AuthFunction(
             endpoints: Endpoints(configuration, appleKeys: keyCache, store: store, cryptography: cryptography),
             cryptography: cryptography, clock: System.clock, keyLookup: { KeyLookup(keyCache.takeReport()) })
@@ -97,8 +112,9 @@ extension Endpoints {
         let issuer = TokenIssuer(
             issuer: configuration.tokenIssuer, audience: configuration.tokenAudience,
             accessTokenSeconds: configuration.accessTokenSeconds, signingKey: keys.current, cryptography: cryptography)
+        let verifier = AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography)
         let signIn = SignIn(
-            verifier: AppleTokenVerifier(policy: configuration.policy, cryptography: cryptography),
+            verifier: verifier,
             appleKeys: appleKeys, users: store, issuer: issuer, policy: configuration.signInPolicy, keys: keys,
             cryptography: cryptography)
         let sessions = Sessions(
@@ -112,9 +128,19 @@ extension Endpoints {
         let limiter = RateLimiter(
             limits: configuration.rateLimits, counter: store, secret: { keys.sessionKey(using: cryptography) },
             cryptography: cryptography)
+        let life = configuration.accountLife
+        let lifeEndpoint = AccountLifeEndpoint(
+            deletion: life.deletionSeconds.map {
+                AccountDeletion(maximumSessionSeconds: $0, users: store, sessions: sessions)
+            },
+            notifications: life.takesNotifications
+                ? AppleNotifications(
+                    verifier: verifier, appleKeys: appleKeys, users: store, cryptography: cryptography) : nil,
+            exchangesCodes: life.server != nil)
         self.init(
-            signIn: signIn, sessions: sessions, limiter: limiter, trustedProxies: configuration.trustedProxies,
-            publicKeys: keys.publicKeys, cryptography: cryptography)
+            signIn: signIn, sessions: sessions, life: lifeEndpoint,
+            web: configuration.web.map { WebSignIn(client: $0, signIn: signIn) }, limiter: limiter,
+            trustedProxies: configuration.trustedProxies, publicKeys: keys.publicKeys, cryptography: cryptography)
     }
 }
 

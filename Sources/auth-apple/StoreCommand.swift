@@ -26,6 +26,18 @@ enum StoreCommand {
 
     /// Does what `work` says and prints its answer; nil says that there is no such account.
     static func withStore(_ work: (any UserStore) throws(StoreError) -> String?) -> Int32 {
+        running { store throws(StoreError) in
+            guard let answer = try work(store) else {
+                Descriptor.printError("auth-apple: there is no such account")
+                return ExitStatus.noInput
+            }
+            Descriptor.print(answer)
+            return ExitStatus.success
+        }
+    }
+
+    /// Does what `work` says, and gives its exit status or that of the store's failure.
+    static func running(_ work: (any UserStore) throws(StoreError) -> Int32) -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let mode = reader.mode()
         guard let url = reader.store(mode: mode), reader.environment.problems.isEmpty else {
@@ -40,12 +52,7 @@ enum StoreCommand {
             ])
         }
         do throws(StoreError) {
-            guard let answer = try work(store) else {
-                Descriptor.printError("auth-apple: there is no such account")
-                return ExitStatus.noInput
-            }
-            Descriptor.print(answer)
-            return ExitStatus.success
+            return try work(store)
         } catch {
             switch error {
             case .unavailable(let reason):

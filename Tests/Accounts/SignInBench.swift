@@ -18,6 +18,7 @@ final class SignInBench {
     var signingKeys: SigningKeySet
     var policy: SessionPolicy
     var isOneTime = false
+    var codes: CodeMismatch?
     private let keys: FixedKeys
 
     init(
@@ -43,7 +44,8 @@ final class SignInBench {
         }
         return SignIn(
             verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys, users: users,
-            issuer: issuer, policy: SignInPolicy(sessions: self.policy, isOneTime: isOneTime), keys: signingKeys,
+            issuer: issuer, policy: SignInPolicy(sessions: self.policy, isOneTime: isOneTime, codes: codes),
+            keys: signingKeys,
             cryptography: cryptography)
     }
 
@@ -61,22 +63,24 @@ final class SignInBench {
 
     @discardableResult
     func signIn(
-        _ forge: TokenForge = TokenForge(), nonce: String? = nil, device: JSON = ["model": "iPhone"],
+        _ forge: TokenForge = TokenForge(), nonce: String? = nil, code: String? = nil,
+        device: JSON = ["model": "iPhone"],
         name: String? = nil, email: String? = nil, idempotencyKey: String? = nil, at now: UnixTime = TokenForge.now
     ) throws -> SignedIn {
         try signIn(
-            token: forge.token, nonce: nonce, device: device, name: name, email: email, idempotencyKey: idempotencyKey,
-            at: now)
+            token: forge.token, nonce: nonce, code: code, device: device, name: name, email: email,
+            idempotencyKey: idempotencyKey, at: now)
     }
 
     @discardableResult
     func signIn(
-        token: String, nonce: String? = nil, device: JSON = ["model": "iPhone"], name: String? = nil,
+        token: String, nonce: String? = nil, code: String? = nil, device: JSON = ["model": "iPhone"],
+        name: String? = nil,
         email: String? = nil, idempotencyKey: String? = nil, at now: UnixTime = TokenForge.now
     ) throws -> SignedIn {
         try useCase(
             SignIn.Request(
-                identityToken: Array(token.utf8)[...], nonce: nonce,
+                identityToken: Array(token.utf8)[...], nonce: nonce, code: code.map { SecretBytes(Array($0.utf8)) },
                 client: SignIn.Client(
                     deviceInfo: try DeviceInfo(device), fullName: name, email: email, idempotencyKey: idempotencyKey,
                     userAgent: Self.userAgent)),
@@ -172,6 +176,7 @@ final class RecordingUsers: UserRepository {
 
     func keep(_ grant: AppleGrant) throws(StoreError) { try store.keep(grant) }
     func grants(of accountID: UUIDv7) throws(StoreError) -> [AppleGrant] { try store.grants(of: accountID) }
+    func replace(_ old: AppleGrant, by new: AppleGrant) throws(StoreError) { try store.replace(old, by: new) }
     func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
         try store.takeRevocations(due: now, limit: limit)
     }

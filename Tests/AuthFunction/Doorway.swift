@@ -16,33 +16,48 @@ final class Doorway {
     private let function: AuthFunction
     private let basePath: String
     private let time: TestTime
+    /// What the answers left to be done at Apple.
+    private(set) var errands: [Errand] = []
 
     init(
         keys: FixedKeys = TokenForge.keys, users: any UserRepository = MemoryUserStore(), requiresNonce: Bool = false,
         lookup: KeyLookup? = nil, basePath: String = "", limits: [RateLimiter.Subject: RateLimit] = [:],
         counter: any AttemptCounter = MemoryUserStore(), trustedProxies: Int = 0,
-        sessionPolicy: SessionPolicy = SessionPolicy()
+        sessionPolicy: SessionPolicy = SessionPolicy(), isOneTime: Bool = false, codes: CodeMismatch? = nil,
+        deletionSeconds: Int64? = nil, takesNotifications: Bool = false, web: WebClient? = nil,
+        signingKeys keySet: SigningKeySet = Doorway.signingKeys
     ) {
         let cryptography = TokenForge.cryptography
-        guard let policy = TokenPolicy(audiences: [TokenForge.audience], requiresNonce: requiresNonce) else {
+        let audiences = [TokenForge.audience] + (web.map { [$0.id] } ?? [])
+        guard let policy = TokenPolicy(audiences: Set(audiences), requiresNonce: requiresNonce) else {
             preconditionFailure()
         }
-        let keySet = Self.signingKeys
         let issuer = TokenIssuer(
             issuer: "https://api.finnova.example", audience: "finnova-api", accessTokenSeconds: 900,
             signingKey: keySet.current, cryptography: cryptography)
+        let verifier = AppleTokenVerifier(policy: policy, cryptography: cryptography)
+        let sessions = Sessions(
+            users: users, issuer: issuer,
+            rotation: RefreshRotation(policy: sessionPolicy, keys: keySet, cryptography: cryptography),
+            verifier: AccessTokenVerifier(
+                issuer: "https://api.finnova.example", audience: "finnova-api", keys: keySet.publicKeys,
+                cryptography: cryptography),
+            cryptography: cryptography)
+        let signIn = SignIn(
+            verifier: verifier, appleKeys: keys, users: users, issuer: issuer,
+            policy: SignInPolicy(sessions: sessionPolicy, isOneTime: isOneTime, codes: codes), keys: keySet,
+            cryptography: cryptography)
         let endpoints = Endpoints(
-            signIn: SignIn(
-                verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys,
-                users: users, issuer: issuer, policy: SignInPolicy(sessions: sessionPolicy), keys: keySet,
-                cryptography: cryptography),
-            sessions: Sessions(
-                users: users, issuer: issuer,
-                rotation: RefreshRotation(policy: sessionPolicy, keys: keySet, cryptography: cryptography),
-                verifier: AccessTokenVerifier(
-                    issuer: "https://api.finnova.example", audience: "finnova-api", keys: keySet.publicKeys,
-                    cryptography: cryptography),
-                cryptography: cryptography),
+            signIn: signIn, sessions: sessions,
+            life: AccountLifeEndpoint(
+                deletion: deletionSeconds.map {
+                    AccountDeletion(maximumSessionSeconds: $0, users: users, sessions: sessions)
+                },
+                notifications: takesNotifications
+                    ? AppleNotifications(verifier: verifier, appleKeys: keys, users: users, cryptography: cryptography)
+                    : nil,
+                exchangesCodes: codes != nil),
+            web: web.map { WebSignIn(client: $0, signIn: signIn) },
             limiter: RateLimiter(
                 limits: limits, counter: counter, secret: { keySet.sessionKey(using: cryptography) },
                 cryptography: cryptography),
@@ -68,7 +83,13 @@ final class Doorway {
     }
 
     func answer(to request: Result<Request, Failure>) throws -> Answer {
-        try Answer(function.respond(to: request))
+        try Answer(respond(to: request))
+    }
+
+    func respond(to request: Result<Request, Failure>) -> Exchange {
+        let exchange = function.respond(to: request)
+        errands += exchange.errands
+        return exchange
     }
 
     func answer(
@@ -141,6 +162,8 @@ struct Answer {
     let body: String
     let log: JSON
     let eventText: String
+    /// What is to be done after the answer.
+    let errands: [Errand]
 
     init(_ exchange: Exchange) throws {
         let bytes = Event(.notFound).bytes(of: exchange.response)
@@ -154,6 +177,7 @@ struct Answer {
         self.headers = headers
         self.body = body
         log = exchange.log.json
+        errands = exchange.errands
         eventText = String(decoding: bytes, as: UTF8.self)
     }
 

@@ -58,6 +58,15 @@ struct FailureCase: Sendable, CustomStringConvertible {
                 failure: .keysUnavailable(KeysUnavailable(reason: "secret reason", retryAfter: -3)), status: 503,
                 code: "keys_unavailable", title: "Service Unavailable", headers: ["retry-after": "1"]),
             FailureCase(
+                failure: .codeMismatch, status: 401, code: "invalid_token", title: "Unauthorized",
+                headers: ["www-authenticate": #"Bearer error="invalid_token""#]),
+            FailureCase(
+                failure: .reauthenticationRequired(seconds: 600), status: 403, code: "reauthentication_required",
+                title: "Forbidden",
+                headers: [
+                    "www-authenticate": #"Bearer error="insufficient_user_authentication", max_age="600""#
+                ]),
+            FailureCase(
                 failure: .storeUnavailable(.unavailable(reason: "secret reason")), status: 503,
                 code: "store_unavailable", title: "Service Unavailable", headers: ["retry-after": "5"]),
             FailureCase(

@@ -68,8 +68,8 @@ final class AppleSimulator: Sendable {
 
     /// Serves while `body` runs, and stops by SIGTERM.
     @discardableResult
-    func serving(_ body: (SimulatorAddress) throws -> Void) throws -> Result {
-        let (process, output, errors) = try start(["serve", "--port", "0"])
+    func serving(port: Int = 0, arguments: [String] = [], body: (SimulatorAddress) throws -> Void) throws -> Result {
+        let (process, output, errors) = try start(["serve", "--port", "\(port)"] + arguments)
         guard let announced = process.firstLine(in: output),
             let match = announced.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)/), let port = UInt16(match.1)
         else { throw CocoaError(.fileReadCorruptFile) }

@@ -147,6 +147,21 @@ import Testing
         #expect(served.exitStatus == 0)
     }
 
+    /// A client's time once began when the server had begun to wait: after five idle seconds the first was sent away.
+    @Test func whoComesAfterAnIdleWhileHasTimeLikeAnybody() throws {
+        let simulator = try AppleSimulator()
+        try simulator.serving { address in
+            #expect(try address.get("/auth/keys").hasPrefix("HTTP/1.1 200 "))
+            usleep(5_500_000)
+            let connection = try #require(address.connect())
+            usleep(300_000)
+            try connection.write(
+                contentsOf: Data("GET /auth/keys HTTP/1.1\r\nHost: 127.0.0.1:\(address.port)\r\n\r\n".utf8))
+            let answer = String(decoding: try connection.readToEnd() ?? Data(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
     @Test func nobodyButThisMachineReachesIt() throws {
         let simulator = try AppleSimulator()
         try simulator.serving { address in

@@ -110,7 +110,8 @@ import Testing
         let site = try FunctionSite()
         let good = try site.run("check")
         #expect(good.status == 0)
-        #expect(good.text.split(separator: "\n").allSatisfy { $0.hasPrefix("ok ") })
+        #expect(good.text.split(separator: "\n").allSatisfy { $0.hasPrefix("ok ") || $0.hasPrefix("off ") })
+        #expect(good.text.contains("on for com.example.web"))
         site.environment["AUTH_APPLE_KEYS_URL"] = "http://127.0.0.1:9/auth/keys"
         let unreachable = try site.run("check")
         #expect(unreachable.status == 78)

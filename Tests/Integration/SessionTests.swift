@@ -158,7 +158,7 @@ import Testing
 
         let export = try site.run("accounts", "export", id)
         let json = try #require(JSONSerialization.jsonObject(with: export.output) as? [String: Any])
-        #expect(Set(json.keys) == ["account", "sessions", "audit"])
+        #expect(Set(json.keys) == ["account", "sessions", "apple_grants", "audit"])
         #expect((json["account"] as? [String: Any])?["full_name"] as? String == "Ana Pérez")
         let device = (json["sessions"] as? [[String: Any]])?.first?["device_info"] as? [String: Any]
         #expect((device?["other"] as? [String: Int]) == ["a": 1])

@@ -27,6 +27,7 @@ package struct FailingUsers: UserRepository, AttemptCounter {
     ) throws(StoreError) -> Int { throw error }
     package func keep(_ grant: AppleGrant) throws(StoreError) { throw error }
     package func grants(of accountID: UUIDv7) throws(StoreError) -> [AppleGrant] { throw error }
+    package func replace(_ old: AppleGrant, by new: AppleGrant) throws(StoreError) { throw error }
     package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] { throw error }
     package func finish(_ revocation: Revocation) throws(StoreError) { throw error }
     package func revocations(limit: Int) throws(StoreError) -> [Revocation] { throw error }

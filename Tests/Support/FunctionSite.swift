@@ -14,13 +14,17 @@ package final class FunctionSite: @unchecked Sendable {
         environment = [
             "PATH": "\(try Programs.built("auth-apple").deletingLastPathComponent().path()):/usr/bin:/bin",
             "APPLE_SIMULATOR_KEYS": path("simulator/keys.json"), "APPLE_SIMULATOR_AUDIENCE": "com.example.app",
-            "AUTH_APPLE_MODE": "development", "AUTH_APPLE_AUDIENCES": "com.example.app",
+            "AUTH_APPLE_MODE": "development", "AUTH_APPLE_AUDIENCES": "com.example.app,com.example.web",
             "AUTH_APPLE_KEYS_URL": "file://\(path("apple-keys.json"))",
             "AUTH_APPLE_KEY_CACHE": path("cache/apple-keys.json"),
             "AUTH_APPLE_STORE": "sqlite:\(path("state/accounts.sqlite"))",
             "AUTH_APPLE_SIGNING_KEYS_FILE": path("signing-keys.json"),
             "AUTH_APPLE_TOKEN_ISSUER": "https://auth.example.com",
-            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com",
+            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com", "AUTH_APPLE_NOTIFICATIONS": "true",
+            "AUTH_APPLE_DELETION_SESSION_SECONDS": "600",
+            "AUTH_APPLE_WEB_CLIENT_ID": "com.example.web",
+            "AUTH_APPLE_WEB_CALLBACK_URL": "https://auth.example.com/auth/apple/callback",
+            "AUTH_APPLE_RETURN_URLS": "com.example.app:/signed-in",
         ]
         #if !SQLite
         environment["AUTH_APPLE_STORE"] = "memory:"

@@ -59,6 +59,15 @@ package struct TestService {
             cryptography: Self.cryptography)
     }
 
+    /// The web flow, for a Services ID that is no audience of the native sign-in.
+    package func webSignIn(appleKeys: any AppleKeySource) -> WebSignIn {
+        WebSignIn(client: Self.webClient, signIn: signIn(appleKeys: appleKeys))
+    }
+
+    package static let webClient = WebClient(
+        id: "com.finnova.web", callbackURL: "https://auth.example/auth/apple/callback",
+        authorizeURL: "https://appleid.example/auth/authorize", returnURLs: ["com.finnova.app:/signed-in"])
+
     /// What a sign-in leaves, without a token of Apple's: the account of `subject`, a session, its first refresh token, and
     /// the audit of it. `inside` runs in the middle of the transaction.
     package func open(

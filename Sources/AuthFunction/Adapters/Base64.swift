@@ -17,4 +17,17 @@ enum Base64 {
         }
         return Base64URL.decode(bytes[...])
     }
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text = Base64URL.encodedBytes(bytes)
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "-"): text[index] = UInt8(ascii: "+")
+            case UInt8(ascii: "_"): text[index] = UInt8(ascii: "/")
+            default: break
+            }
+        }
+        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+        return String(decoding: text, as: UTF8.self)
+    }
 }

@@ -25,21 +25,25 @@ enum OpenWhiskEvent {
         switch event["__ow_body"] {
         case nil, .null?: return []
         case .string(let text)?:
-            let type = headers["content-type"]?.lowercased() ?? ""
-            if ["text/", "application/x-www-form-urlencoded"].contains(where: { type.utf8.starts(with: $0.utf8) }) {
-                return Array(text.utf8)
-            }
+            if isForm(headers) || hasType("text/", headers) { return Array(text.utf8) }
             return Base64.decode(text) ?? Array(text.utf8)
         default: throw .invalidRequest([.init("event.__ow_body", "not_a_string")])
         }
     }
 
-    /// Without raw HTTP the members of a JSON body stand beside OpenWhisk's own, together with the query's; a body that was
-    /// not a JSON object is in `__ow_body`.
+    /// Without raw HTTP the members of a JSON body, or the fields of a form, stand beside OpenWhisk's own, together with the
+    /// query's; any other body is in `__ow_body`.
     private static func mergedBody(of event: JSON, _ headers: Headers) throws(Failure) -> [UInt8] {
         guard event["__ow_body"] == nil else { return try rawBody(of: event, headers) }
+        if isForm(headers) { return FormURLEncoded.encode(parameters(of: event).map { ($0.name, $0.value) }) }
         let body = event.object?.filter { !isOwn($0.name) } ?? [:]
         return body.members.isEmpty ? [] : JSON.object(body).serialized()
+    }
+
+    private static func isForm(_ headers: Headers) -> Bool { hasType("application/x-www-form-urlencoded", headers) }
+
+    private static func hasType(_ prefix: String, _ headers: Headers) -> Bool {
+        headers["content-type"]?.lowercased().utf8.starts(with: prefix.utf8) == true
     }
 
     private static func isOwn(_ name: String) -> Bool { name.utf8.starts(with: "__ow_".utf8) }

@@ -22,6 +22,9 @@ package struct Configuration: Sendable {
     package let tokenAudience: String
     package let accessTokenSeconds: Int64
     package let signInPolicy: SignInPolicy
+    package let accountLife: AccountLife
+    /// Nil where the web flow is off.
+    package let web: WebClient?
     /// What is limited, and how; empty for no limits.
     package let rateLimits: [RateLimiter.Subject: RateLimit]
     package let trustedProxies: Int
@@ -67,7 +70,11 @@ package struct Configuration: Sendable {
             refreshTokenSeconds: reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000),
             sessionSeconds: reader.number("SESSION_SECONDS", 3600...315_360_000, default: 31_536_000),
             graceSeconds: reader.number("REFRESH_GRACE_SECONDS", 0...60, default: 10))
-        let signInPolicy = SignInPolicy(sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"))
+        let accountLife = reader.accountLife(mode: mode, using: cryptography, judgedBy: edges.keysURL)
+        let signInPolicy = SignInPolicy(
+            sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"),
+            codes: reader.codeMismatch(isExchanging: accountLife.server != nil))
+        let web = reader.webClient(audiences: policy?.audiences ?? [], mode: mode)
         let rateLimits = reader.rateLimits()
         let trustedProxies = Int(reader.number("TRUSTED_PROXIES", 0...10, default: 0))
         let basePath = reader.basePath()
@@ -87,6 +94,8 @@ package struct Configuration: Sendable {
         self.tokenAudience = tokenAudience
         self.accessTokenSeconds = accessTokenSeconds
         self.signInPolicy = signInPolicy
+        self.accountLife = accountLife
+        self.web = web
         self.rateLimits = rateLimits
         self.trustedProxies = trustedProxies
         self.basePath = basePath

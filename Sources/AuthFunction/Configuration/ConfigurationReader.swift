@@ -20,9 +20,11 @@ package struct ConfigurationReader {
     }
 
     /// A comma-separated list; white space around an item is not part of it.
-    mutating func list(_ name: String, default defaultValue: Set<String>? = nil, required remedy: String = "") -> Set<
-        String
-    > {
+    package mutating func list(_ name: String, default defaultValue: Set<String>? = nil, required remedy: String = "")
+        -> Set<
+            String
+        >
+    {
         guard let text = text(name) else {
             if let defaultValue { return defaultValue }
             environment.reportUnset(name, remedy: remedy)

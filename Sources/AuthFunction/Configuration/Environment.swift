@@ -86,10 +86,18 @@ package struct Environment {
             report(
                 name + "_FILE", "names a file that \(problem.reason)",
                 remedy: isSecret
-                    ? "let the variable name a file that this user owns, with mode 0600 (auth-apple keys new makes one)"
+                    ? "let the variable name a file that this user owns, with mode 0600"
+                        + (name == "SIGNING_KEYS" ? " (auth-apple keys new makes one)" : "")
                     : "let the variable name a file that this user can read")
             return nil
         }
+    }
+
+    /// Whether the variable or its file is named at all.
+    mutating func isSet(_ name: String) -> Bool {
+        let variables = [Self.prefix + name, Self.prefix + name + "_FILE"]
+        asked.formUnion(variables)
+        return variables.contains { foreign($0) != nil }
     }
 
     /// The path that `AUTH_APPLE_name_FILE` holds.

@@ -5,18 +5,23 @@ package import JOSE
 package struct Endpoints {
     private let signIn: SignIn
     private let sessions: Sessions
+    let life: AccountLifeEndpoint
+    /// Nil when the web flow is not configured.
+    let web: WebSignIn?
     private let limiter: RateLimiter
     private let clientAddress: ClientAddress
     private let publicKeys: KeySet
-    private let cryptography: any Cryptography
+    let cryptography: any Cryptography
 
     /// - Parameter trustedProxies: how many proxies of ours stand before the function's own web server.
     package init(
-        signIn: SignIn, sessions: Sessions, limiter: RateLimiter, trustedProxies: Int, publicKeys: KeySet,
-        cryptography: any Cryptography
+        signIn: SignIn, sessions: Sessions, life: AccountLifeEndpoint = AccountLifeEndpoint(), web: WebSignIn? = nil,
+        limiter: RateLimiter, trustedProxies: Int, publicKeys: KeySet, cryptography: any Cryptography
     ) {
         self.signIn = signIn
         self.sessions = sessions
+        self.life = life
+        self.web = web
         self.limiter = limiter
         clientAddress = ClientAddress(trustedProxies: trustedProxies)
         self.publicKeys = publicKeys
@@ -26,17 +31,30 @@ package struct Endpoints {
     func answer(
         _ request: Request, at now: UnixTime, log: inout LogLine, errands: inout [Errand]
     ) throws(Failure) -> Response {
-        let route = try Route.find(method: request.method, path: request.path)
+        let route = try Route.find(method: request.method, path: request.path, in: life)
         log.route = "\(request.method) \(route.name)"
         let address = clientAddress.of(request)
         let origin = AuditEntry.Origin(requestID: log.requestID, sourceAddress: address)
         switch route {
         case .signIn:
-            try limiter.count(.signIn, at: now) { address.flatMap { IPAddress($0)?.network } ?? [] }
-            return try signIn(request, origin: origin, at: now, log: &log)
+            try countSignIn(from: address, at: now)
+            return try signIn(request, origin: origin, at: now, log: &log, errands: &errands)
+        case .providers: return try providers(request)
+        case .webAuthorize:
+            try countSignIn(from: address, at: now)
+            return try authorize(request, at: now)
+        case .webCallback:
+            try countSignIn(from: address, at: now)
+            return try finish(request, at: now, log: &log)
+        case .webExchange:
+            try countSignIn(from: address, at: now)
+            return try exchange(request, origin: origin, at: now, log: &log, errands: &errands)
         case .refresh: return try refresh(request, origin: origin, at: now, log: &log)
         case .logOut: return try logOut(request, origin: origin, at: now)
+        case .account where request.method == "DELETE":
+            return try delete(request, origin: origin, at: now, log: &log, errands: &errands)
         case .account: return try account(request, at: now, log: &log)
+        case .appleNotifications: return try hear(request, origin: origin, at: now, log: &log)
         case .sessions: return try manageSessions(request, origin: origin, at: now)
         case .session(let id): return try endSession(id, request, origin: origin, at: now)
         case .keySet:
@@ -48,12 +66,16 @@ package struct Endpoints {
         }
     }
 
+    private func countSignIn(from address: String?, at now: UnixTime) throws(Failure) {
+        try limiter.count(.signIn, at: now) { address.flatMap { IPAddress($0)?.network } ?? [] }
+    }
+
     private func signIn(
-        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine
+        _ request: Request, origin: AuditEntry.Origin, at now: UnixTime, log: inout LogLine, errands: inout [Errand]
     ) throws(Failure) -> Response {
         let input = try SignInEndpoint.request(
             from: try request.jsonBody(), idempotencyKey: request.headers["idempotency-key"],
-            userAgent: request.userAgent)
+            userAgent: request.userAgent, readsCode: signIn.wantsCode)
         let signedIn: SignedIn
         do throws(SignInFailure) {
             signedIn = try signIn(input, origin: origin, at: now)
@@ -62,6 +84,11 @@ package struct Endpoints {
         }
         log.accountCreated = signedIn.isNew
         log.setSubject(signedIn.account, using: cryptography)
+        switch signedIn.code {
+        case .presented(let code)? where life.exchangesCodes: errands.append(.exchange(code))
+        case .dropped?: log.reason = "code_dropped"
+        case .presented?, nil: break
+        }
         return SignInEndpoint.response(to: signedIn)
     }
 }
@@ -151,9 +178,9 @@ extension Endpoints {
 
 extension Request {
     /// The body as a JSON object; a type that says something else is refused before it is read.
-    fileprivate func jsonBody() throws(Failure) -> JSON.Object {
+    func jsonBody() throws(Failure) -> JSON.Object {
         guard body.count <= AuthFunction.maximumBodySize else { throw .contentTooLarge }
-        guard Self.isJSON(headers["content-type"]) else { throw .unsupportedMediaType }
+        guard hasType("application/json") else { throw .unsupportedMediaType }
         let json: JSON
         do {
             json = try JSON(parsing: body, limits: JSON.Limits(bytes: AuthFunction.maximumBodySize, depth: 16))
@@ -164,22 +191,20 @@ extension Request {
         return object
     }
 
-    /// Whether a Content-Type is JSON's. Its parameters are passed over: JSON has one encoding (RFC 8259 §8.1), whatever a
-    /// charset says.
-    private static func isJSON(_ contentType: String?) -> Bool {
+    /// Whether the Content-Type is this one. Its parameters are passed over: what we read has one encoding (RFC 8259 §8.1),
+    /// whatever a charset says.
+    func hasType(_ expected: String) -> Bool {
         let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        let field = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
+        let field = (headers["content-type"] ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isSpace)
         guard let end = field.lastIndex(where: { !isSpace($0) }) else { return false }
         let type = field[...end]
-        return type.count == "application/json".utf8.count && Substring(type).lowercased() == "application/json"
+        return type.count == expected.utf8.count && Substring(type).lowercased() == expected
     }
 }
 
 extension LogLine {
-    /// Lets lines about one person be found together without naming the person: 64 bits of SHA-256.
-    fileprivate mutating func setSubject(_ account: Account, using cryptography: any Cryptography) {
+    mutating func setSubject(_ account: Account, using cryptography: any Cryptography) {
         guard let subject = account.appleSubject else { return }
-        let digest = cryptography.sha256(Array(subject.utf8)[...])
-        subjectHash = digest[..<8].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        subjectHash = Self.subjectHash(of: subject, using: cryptography)
     }
 }

@@ -32,8 +32,9 @@ enum Language: String {
 /// What a person is told. Never a reason that would help an attacker, always what to do.
 enum Phrase {
     case signInFailed, sessionOver, accountDisabled, tooManyRequests, invalidRequest, notFound, methodNotAllowed,
-        contentTooLarge, unsupportedMediaType
+        contentTooLarge, unsupportedMediaType, formExpected
     case unavailable, internalError
+    case reauthenticationRequired, deletedRevokeByHand
 
     func text(in language: Language) -> String {
         switch language {
@@ -50,10 +51,18 @@ enum Phrase {
         case .accountDisabled: "Esta cuenta está deshabilitada. Comunícate con soporte."
         case .tooManyRequests: "Demasiados intentos. Espera un momento e intenta de nuevo."
         case .invalidRequest: "La solicitud no es válida. Revisa los campos indicados."
+        case .reauthenticationRequired:
+            "Para confirmar que eres tú, inicia sesión con Apple otra vez y vuelve a intentarlo."
+        case .deletedRevokeByHand:
+            """
+            Tu cuenta se eliminó. Para que Apple también la olvide, abre en tu iPhone Ajustes › tu nombre › Iniciar sesión con \
+            Apple, elige esta app y toca Dejar de usar, o hazlo en account.apple.com.
+            """
         case .notFound: "No existe esa ruta."
         case .methodNotAllowed: "Esa ruta no admite este método."
         case .contentTooLarge: "La solicitud es demasiado grande."
         case .unsupportedMediaType: "Envía la solicitud como application/json."
+        case .formExpected: "Envía la solicitud como application/x-www-form-urlencoded."
         case .unavailable: "El servicio no está disponible por el momento. Intenta de nuevo en unos segundos."
         case .internalError: "Ocurrió un error de nuestro lado. Intenta de nuevo más tarde."
         }
@@ -66,10 +75,17 @@ enum Phrase {
         case .accountDisabled: "This account is disabled. Please contact support."
         case .tooManyRequests: "Too many attempts. Wait a moment and try again."
         case .invalidRequest: "The request is not valid. Check the fields that are named."
+        case .reauthenticationRequired: "To confirm that it is you, sign in with Apple again and retry."
+        case .deletedRevokeByHand:
+            """
+            Your account is deleted. To have Apple forget it as well, open Settings › your name › Sign in with Apple on your \
+            iPhone, choose this app and tap Stop Using, or do it at account.apple.com.
+            """
         case .notFound: "There is no such route."
         case .methodNotAllowed: "That route does not take this method."
         case .contentTooLarge: "The request is too large."
         case .unsupportedMediaType: "Send the request as application/json."
+        case .formExpected: "Send the request as application/x-www-form-urlencoded."
         case .unavailable: "The service is not available at the moment. Try again in a few seconds."
         case .internalError: "Something went wrong on our side. Try again later."
         }

@@ -18,11 +18,17 @@ struct Problem {
             self.init(
                 status: 400, code: "invalid_request", detail: concernsToken ? .signInFailed : .invalidRequest,
                 errors: errors)
-        case .invalidToken, .credentialSpent:
+        case .invalidToken, .credentialSpent, .codeMismatch:
             // One public code: the caller is not told which check failed. RFC 6750 §3 wants the challenge.
             self.init(
                 status: 401, code: "invalid_token", detail: .signInFailed,
                 headers: ["www-authenticate": #"Bearer error="invalid_token""#])
+        case .webRefused(.code), .webRefused(.codeExpired), .webRefused(.codeVerifier):
+            self.init(.credentialSpent)
+        case .webRefused(.state), .webRefused(.stateExpired), .webRefused(.stateForeign), .webRefused(.returnURL),
+            .webRefused(.cancelled), .webRefused(.appleError), .webRefused(.incomplete), .webRefused(.codeHash):
+            self.init(
+                status: 400, code: "invalid_request", detail: .signInFailed, errors: [.init("state", "not_valid")])
         case .sessionRefused(let refusal):
             // RFC 6750 §3.1: a request that brought no token is not told what is wrong with it.
             let challenge = refusal == .accessTokenMissing ? "Bearer" : #"Bearer error="invalid_token""#
@@ -30,6 +36,13 @@ struct Problem {
                 status: 401, code: "invalid_token", detail: .sessionOver, headers: ["www-authenticate": challenge])
         case .accountDisabled:
             self.init(status: 403, code: "account_disabled", detail: .accountDisabled)
+        case .reauthenticationRequired(let seconds):
+            // RFC 9470 §3 in a 403: the session is good, and an app may drop it on a 401.
+            self.init(
+                status: 403, code: "reauthentication_required", detail: .reauthenticationRequired,
+                headers: [
+                    "www-authenticate": "Bearer error=\"insufficient_user_authentication\", max_age=\"\(seconds)\""
+                ])
         case .tooManyRequests(let policy, let limit, let retryAfter):
             self.init(
                 status: 429, code: "too_many_requests", detail: .tooManyRequests,
@@ -50,6 +63,10 @@ struct Problem {
             self.init(
                 status: 415, code: "unsupported_media_type", detail: .unsupportedMediaType,
                 headers: ["accept": "application/json"])
+        case .formExpected:
+            self.init(
+                status: 415, code: "unsupported_media_type", detail: .formExpected,
+                headers: ["accept": "application/x-www-form-urlencoded"])
         case .keysUnavailable(let unavailable):
             self.init(
                 status: 503, code: "keys_unavailable", detail: .unavailable,

@@ -62,10 +62,10 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The one value of that name. A field that came twice is joined as RFC 9110 §5.3 says, so that no reader sees the first
-    /// where another sees the last.
+    /// where another sees the last; cookies by their own separator, as HTTP/2 lets them come in pieces (RFC 9113 §8.2.3).
     package subscript(name: String) -> String? {
         let name = name.lowercased()
         let values = fields.filter { $0.name.utf8.elementsEqual(name.utf8) }.map(\.value)
-        return values.isEmpty ? nil : values.joined(separator: ", ")
+        return values.isEmpty ? nil : values.joined(separator: name == "cookie" ? "; " : ", ")
     }
 }

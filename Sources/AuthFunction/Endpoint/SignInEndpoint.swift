@@ -5,60 +5,48 @@ internal import JOSE
 /// `POST /auth/apple`: body → use case → response. What a sign-in answers, a refresh answers too.
 enum SignInEndpoint {
     /// Reads the body. Every field that is wrong is named, all of them at once.
+    ///
+    /// - Parameter readsCode: whether an authorization code is wanted; else whatever is in its place is passed over.
     static func request(
-        from body: JSON.Object, idempotencyKey: String?, userAgent: String?
+        from body: JSON.Object, idempotencyKey: String?, userAgent: String?, readsCode: Bool
     ) throws(Failure) -> SignIn.Request {
-        var errors: [Failure.FieldError] = []
-
-        /// A member under either of its spellings: apps encode in camelCase or in snake_case. Null is absent.
-        func member(_ name: String, _ otherName: String? = nil) -> JSON? {
-            let values = [name, otherName].compactMap { $0 }.compactMap { body[$0] }.filter { $0 != .null }
-            if values.count > 1 { errors.append(.init(name, "duplicate")) }
-            return values.first
-        }
-
-        var token: [UInt8] = []
-        switch member("identity_token", "identityToken") {
-        case .string(let text)? where !text.isEmpty: token = Array(text.utf8)
-        case .string?, nil: errors.append(.init("identity_token", "required"))
-        default: errors.append(.init("identity_token", "not_a_string"))
-        }
-        let concernsToken = !errors.isEmpty
-
-        var deviceInfo: DeviceInfo?
-        if let json = member("deviceInfo", "device_info") {
-            do throws(DeviceInfo.Refusal) {
-                deviceInfo = try DeviceInfo(json)
-            } catch {
-                errors.append(.init("deviceInfo", error.rawValue))
-            }
-        } else {
-            errors.append(.init("deviceInfo", "required"))
-        }
+        var reader = BodyReader(body)
+        let token = reader.text("identity_token", "identityToken")
+        let concernsToken = !reader.errors.isEmpty
+        let deviceInfo = reader.deviceInfo()
 
         var nonce: String?
-        switch member("nonce") {
+        switch reader.member("nonce") {
         case .string(let text)? where !text.isEmpty && text.utf8.count <= 512: nonce = text
         case nil: break
-        default: errors.append(.init("nonce", "not_a_string_of_1_to_512_bytes"))
+        default: reader.refuse("nonce", "not_a_string_of_1_to_512_bytes")
         }
-
-        // draft-ietf-httpapi-idempotency-key-header: a string in quotes; most clients leave the quotes out.
-        let key = idempotencyKey.map { String(decoding: $0.utf8.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self) }
-        if let key, !(1...255).contains(key.utf8.count) {
-            errors.append(.init("Idempotency-Key", "not_a_string_of_1_to_255_bytes"))
+        var code: SecretBytes?
+        if readsCode {
+            switch reader.member("authorization_code", "authorizationCode") {
+            case .string(let text)? where (1...1024).contains(text.utf8.count): code = SecretBytes(Array(text.utf8))
+            case nil: break
+            default: reader.refuse("authorization_code", "not_a_string_of_1_to_1024_bytes")
+            }
         }
+        let key = reader.idempotencyKey(idempotencyKey)
 
         // Neither ever fails a login, not even in both spellings.
         let name = PersonName.fullName(body["full_name"]) ?? PersonName.fullName(body["fullName"])
         let email = contactEmail(body["email"]?.string ?? "")
 
-        guard errors.isEmpty, let deviceInfo else { throw .invalidRequest(errors, concernsToken: concernsToken) }
+        guard reader.errors.isEmpty, let token, let deviceInfo else {
+            throw .invalidRequest(reader.errors, concernsToken: concernsToken)
+        }
         return SignIn.Request(
-            identityToken: token[...], nonce: nonce,
+            identityToken: Array(token.utf8)[...], nonce: nonce, code: code,
             client: SignIn.Client(
                 deviceInfo: deviceInfo, fullName: name, email: email, idempotencyKey: key,
-                userAgent: userAgent.flatMap { Text.cleaned($0, maximumScalars: 256) }))
+                userAgent: cleaned(userAgent: userAgent)))
+    }
+
+    static func cleaned(userAgent: String?) -> String? {
+        userAgent.flatMap { Text.cleaned($0, maximumScalars: 256) }
     }
 
     /// Whole or not at all: an address that was cut is another one's.

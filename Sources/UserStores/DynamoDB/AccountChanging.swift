@@ -18,14 +18,15 @@ struct AccountChanging {
     }
 
     func update(
-        _ account: Account, ending: [Session], _ entries: [AuditEntry], voidsReceipts: Bool = true
+        _ account: Account, ending: [Session], withdrawing: UnixTime? = nil, _ entries: [AuditEntry],
+        voidsReceipts: Bool = true
     ) throws(DynamoDBFailure) {
         var stored = known
         stored.account = account
-        if voidsReceipts, !ending.isEmpty || account.isDisabled { stored.receiptsEpoch += 1 }
+        if voidsReceipts, !ending.isEmpty || account.isDisabled || withdrawing != nil { stored.receiptsEpoch += 1 }
         let owners = try DynamoDBTable.ownership(of: account, before: known.account)
         var writes = owners + StoredAudit.writes(entries, to: &stored)
-        writes += try table.removalOfGrants(of: account, reboundFrom: known.account)
+        writes += try table.removalOfGrants(of: account, reboundFrom: known.account, until: withdrawing)
         if let mark { writes.append(mark) }
         let ended = sessions.filter { session in ending.contains { $0.id == session.session.id } }
         let room = (DynamoDBTable.writesInOneTransaction - writes.count - 1) / 2

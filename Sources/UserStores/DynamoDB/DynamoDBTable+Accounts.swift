@@ -41,9 +41,15 @@ extension DynamoDBTable {
     }
 
     /// Grants of another `sub` were another team's.
-    func removalOfGrants(of account: Account, reboundFrom known: Account) throws(DynamoDBFailure) -> [Write] {
-        guard account.isRebound(from: known) else { return [] }
-        return try grants(of: account.id).map { .delete(.grant($0.clientID, of: account.id)) }
+    ///
+    /// - Parameter end: those that Apple gave until then go in any case.
+    func removalOfGrants(
+        of account: Account, reboundFrom known: Account, until end: UnixTime? = nil
+    ) throws(DynamoDBFailure) -> [Write] {
+        let isRebound = account.isRebound(from: known)
+        guard isRebound || end != nil else { return [] }
+        return try grants(of: account.id).filter { grant in isRebound || end.map { grant.obtainedAt <= $0 } ?? false }
+            .map { .delete(.grant($0.clientID, of: account.id)) }
     }
 
     func grants(of account: UUIDv7) throws(DynamoDBFailure) -> [AppleGrant] {

@@ -9,7 +9,7 @@ final class DynamoDBTable {
     let region: String
     private let url: HTTPURL
     private let credentials: AWSCredentialChain
-    private let client: HTTPClient
+    let client: HTTPClient
     /// Of the method of the store that is being carried out.
     var schedule: RetrySchedule
 

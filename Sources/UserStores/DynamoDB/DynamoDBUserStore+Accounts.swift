@@ -19,8 +19,8 @@ extension DynamoDBUserStore {
             case .keep:
                 try change.keep()
                 return .done(revocations: 0)
-            case .update(let account, let ending, let entries):
-                try change.update(account, ending: ending, entries)
+            case .update(let account, let ending, let withdrawing, let entries):
+                try change.update(account, ending: ending, withdrawing: withdrawing, entries)
                 return .done(revocations: 0)
             case .delete(let isRevoking, let entry):
                 return .done(revocations: try change.delete(isRevoking: isRevoking, entry, at: now))

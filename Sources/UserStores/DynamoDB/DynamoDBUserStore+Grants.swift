@@ -25,6 +25,22 @@ extension DynamoDBUserStore {
         try perform { table throws(DynamoDBFailure) in try table.grants(of: accountID) }
     }
 
+    /// What lies in another place, or was replaced meanwhile, stays as it is.
+    package func replace(_ old: AppleGrant, by new: AppleGrant) throws(StoreError) {
+        try perform { table throws(DynamoDBFailure) in
+            for key in [Key.grant(old.clientID, of: old.accountID), .revocation(of: old)] {
+                do throws(DynamoDBFailure) {
+                    try table.write(
+                        .update(
+                            key, set: Item(["key": .string(new.keyID), "sealed": .bytes(new.sealed)]),
+                            if: .unchanged("sealed", .bytes(old.sealed))))
+                } catch .conflict {
+                    // Not this one.
+                }
+            }
+        }
+    }
+
     package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
         try perform { table throws(DynamoDBFailure) in
             var taken: [Revocation] = []

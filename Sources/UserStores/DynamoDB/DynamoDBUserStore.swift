@@ -26,6 +26,10 @@ package final class DynamoDBUserStore: UserStore {
         self.patience = patience
     }
 
+    package func close() {
+        table.client.close()
+    }
+
     /// Runs `body`, and runs it again when somebody else came between what it read and what it wrote.
     func perform<Result>(
         _ body: (DynamoDBTable) throws(DynamoDBFailure) -> Result

@@ -40,6 +40,8 @@ extension MemoryUserStore {
 
     private var auditEntryCount: Int { audit.values.reduce(0) { $0 + $1.count } }
 
+    package func close() {}
+
     package func check() throws(StoreError) -> String {
         "memory: \(accounts.count) accounts, \(sessions.count) sessions; all is lost when the process ends"
     }

@@ -25,6 +25,13 @@ extension MemoryUserStore {
         grants.values.filter { $0.accountID == accountID }.sorted { $0.clientID < $1.clientID }
     }
 
+    package func replace(_ old: AppleGrant, by new: AppleGrant) throws(StoreError) {
+        if grants[GrantKey(old)] == old { grants[GrantKey(old)] = new }
+        if let waiting = outbox[GrantKey(old)], waiting.grant == old {
+            outbox[GrantKey(old)] = Revocation(grant: new, attempts: waiting.attempts, dueAt: waiting.dueAt)
+        }
+    }
+
     package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
         let taken = waiting.prefix { $0.dueAt <= now }.prefix(limit)
         for revocation in taken { outbox[GrantKey(revocation.grant)] = revocation.taken(at: now) }

@@ -52,10 +52,13 @@ package final class MemoryUserStore: UserStore {
         var revocations = 0
         switch decide(account, sessions(of: account.id)) {
         case .keep: break
-        case .update(let changed, let ending, let entries):
+        case .update(let changed, let ending, let withdrawing, let entries):
             write(changed)
             for session in ending { sessions[session.id] = nil }
-            if !ending.isEmpty || changed.isDisabled { removeReceipts(of: account.id) }
+            if let withdrawing {
+                grants = grants.filter { $0.value.accountID != account.id || $0.value.obtainedAt > withdrawing }
+            }
+            if !ending.isEmpty || changed.isDisabled || withdrawing != nil { removeReceipts(of: account.id) }
             append(entries)
         case .delete(let revoking, let entry):
             append([entry])

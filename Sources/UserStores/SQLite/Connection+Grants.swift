@@ -28,6 +28,30 @@ extension Connection {
         try execute("DELETE FROM apple_grants WHERE account_id = ?1", [.blob(account.bytes)])
     }
 
+    func removeGrants(of account: UUIDv7, obtainedUntil time: UnixTime) throws(SQLiteFailure) {
+        try execute(
+            "DELETE FROM apple_grants WHERE account_id = ?1 AND obtained_at <= ?2",
+            [.blob(account.bytes), .integer(time.milliseconds)])
+    }
+
+    /// In both tables: at most one of them has it.
+    func replace(_ old: AppleGrant, by new: AppleGrant) throws(SQLiteFailure) {
+        let values: [SQLValue] = [
+            .blob(old.accountID.bytes), .text(old.clientID), .text(old.keyID), .blob(old.sealed), .text(new.keyID),
+            .blob(new.sealed),
+        ]
+        try execute(
+            """
+            UPDATE apple_grants SET key_id = ?5, sealed = ?6
+            WHERE account_id = ?1 AND client_id = ?2 AND key_id = ?3 AND sealed = ?4
+            """, values)
+        try execute(
+            """
+            UPDATE revocations SET key_id = ?5, sealed = ?6
+            WHERE account_id = ?1 AND client_id = ?2 AND key_id = ?3 AND sealed = ?4
+            """, values)
+    }
+
     func put(_ revocation: Revocation) throws(SQLiteFailure) {
         try execute(
             """

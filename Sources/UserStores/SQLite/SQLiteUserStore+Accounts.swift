@@ -63,10 +63,11 @@ extension Connection {
     ) throws(SQLiteFailure) -> Int {
         switch change {
         case .keep: return 0
-        case .update(let changed, let ending, let entries):
+        case .update(let changed, let ending, let withdrawing, let entries):
             try update(changed, from: account)
             for session in ending { try remove(session) }
-            if !ending.isEmpty || changed.isDisabled { try removeReceipts(of: account.id) }
+            if let withdrawing { try removeGrants(of: account.id, obtainedUntil: withdrawing) }
+            if !ending.isEmpty || changed.isDisabled || withdrawing != nil { try removeReceipts(of: account.id) }
             try append(entries)
             return 0
         case .delete(let revoking, let entry):

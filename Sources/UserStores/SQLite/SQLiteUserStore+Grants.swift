@@ -17,6 +17,11 @@ extension SQLiteUserStore {
         try perform { connection throws(SQLiteFailure) in try connection.grants(of: accountID) }
     }
 
+    package func replace(_ old: AppleGrant, by new: AppleGrant) throws(StoreError) {
+        try overwriteWhatIsRemoved()
+        try transaction { connection throws(SQLiteFailure) in try connection.replace(old, by: new) }
+    }
+
     package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
         // Most often there is none, and that is seen without keeping others from writing.
         let isAnyDue = try perform { connection throws(SQLiteFailure) in

@@ -39,6 +39,11 @@ package final class SQLiteUserStore: UserStore {
         }
     }
 
+    /// https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_file_across_a_fork_
+    package func close() {
+        connection = nil
+    }
+
     private var isOpen: Bool {
         switch connection {
         case .some(let connection): !connection.hasMoved

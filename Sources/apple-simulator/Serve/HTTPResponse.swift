@@ -1,13 +1,29 @@
+internal import JOSE
+
 /// One response; the connection is closed after it.
 struct HTTPResponse {
     var status: Int
     var headers: [(name: String, value: String)]
     var body: [UInt8]
+    /// For the log: what became of the request, in words that give away nothing of it.
+    var outcome: String?
 
-    static func text(_ status: Int, _ text: String, headers: [(name: String, value: String)] = []) -> HTTPResponse {
+    static func text(
+        _ status: Int, _ text: String, headers: [(name: String, value: String)] = [], outcome: String? = nil
+    ) -> HTTPResponse {
         HTTPResponse(
             status: status, headers: [("Content-Type", "text/plain; charset=utf-8")] + headers,
-            body: Array((text + "\n").utf8))
+            body: Array((text + "\n").utf8), outcome: outcome)
+    }
+
+    /// Never kept by a cache: it holds tokens, or what is true only now.
+    static func json(_ status: Int, _ json: JSON, outcome: String? = nil) -> HTTPResponse {
+        HTTPResponse(
+            status: status,
+            headers: [
+                ("Content-Type", "application/json;charset=UTF-8"), ("Cache-Control", "no-store"),
+                ("Pragma", "no-cache"),
+            ], body: json.serialized(), outcome: outcome)
     }
 
     /// As it goes over the wire; to HEAD without the body (RFC 9110 §9.3.2).
@@ -21,9 +37,10 @@ struct HTTPResponse {
     }
 
     private static let reasons = [
-        200: "OK", 302: "Found", 304: "Not Modified", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed",
-        408: "Request Timeout", 413: "Content Too Large", 421: "Misdirected Request",
-        431: "Request Header Fields Too Large",
-        500: "Internal Server Error", 501: "Not Implemented",
+        200: "OK", 303: "See Other", 304: "Not Modified", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed",
+        408: "Request Timeout", 413: "Content Too Large", 415: "Unsupported Media Type", 421: "Misdirected Request",
+        429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+        501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
     ]
 }

@@ -35,10 +35,10 @@ struct BadToken {
     static var all: [BadToken] { claims + header + signature + form }
 
     /// A line each: name, reason, what is wrong.
-    static var list: String {
-        let width = all.map(\.name.count).max() ?? 0
-        let reasonWidth = all.map(\.reason.count).max() ?? 0
-        return all.map { kind in
+    static func list(_ kinds: [BadToken]) -> String {
+        let width = kinds.map(\.name.count).max() ?? 0
+        let reasonWidth = kinds.map(\.reason.count).max() ?? 0
+        return kinds.map { kind in
             let name = kind.name + String(repeating: " ", count: width - kind.name.count)
             let reason = kind.reason + String(repeating: " ", count: reasonWidth - kind.reason.count)
             return "\(name)  \(reason)  \(kind.summary)"

@@ -44,10 +44,10 @@ struct TokenCommand: Command {
 
     func run() throws {
         if options.value("bad") == "list" {
-            Descriptor.print(BadToken.list)
+            Descriptor.print(BadToken.list(BadToken.all))
             return
         }
-        let bad = try badKind()
+        let bad = try options.bad(among: BadToken.all)
         let now = System.now().seconds
         let token = try identityToken(now: now)
         let changes = try claimChanges()
@@ -60,20 +60,10 @@ struct TokenCommand: Command {
         Descriptor.print(try draft.signed(using: cryptography))
     }
 
-    private func badKind() throws(UsageError) -> BadToken? {
-        guard let name = options.value("bad") else { return nil }
-        guard let bad = BadToken.all.first(where: { $0.name == name }) else {
-            throw UsageError(reason: "there is no bad kind \(name); --bad list lists them")
-        }
-        return bad
-    }
-
     private func identityToken(now: Int64) throws(UsageError) -> IdentityToken {
         var token = IdentityToken(issuedAt: try issuedAt(now: now))
         if let subject = options.value("subject") { token.subject = subject }
-        if let audience = options.value("audience") ?? System.environment("APPLE_SIMULATOR_AUDIENCE") {
-            token.audience = audience
-        }
+        token.audience = options.audience
         if let seconds = try options.integer("expires-in", in: -4_000_000_000...4_000_000_000) {
             token.expiresIn = seconds
         }
@@ -83,13 +73,13 @@ struct TokenCommand: Command {
         case (nil, false): break
         case (_?, true): throw UsageError(reason: "--email and --relay exclude each other")
         }
-        token.emailVerified = options.value("email-verified").map(Self.json)
-        token.isPrivateEmail = options.value("private-email").map(Self.json)
+        token.emailVerified = options.value("email-verified").map(Options.json)
+        token.isPrivateEmail = options.value("private-email").map(Options.json)
         token.transferSubject = options.value("transfer-subject")
         token.code = options.value("code")
         if let raw = options.value("nonce") {
             token.nonce =
-                options.has("nonce-verbatim") ? raw : Self.hex(cryptography.sha256(Array(raw.utf8)[...]))
+                options.has("nonce-verbatim") ? raw : Hexadecimal.text(cryptography.sha256(Array(raw.utf8)[...]))
         } else if options.has("nonce-verbatim") {
             throw UsageError(reason: "--nonce-verbatim goes with --nonce")
         }
@@ -107,18 +97,8 @@ struct TokenCommand: Command {
         for text in options.values("claim") {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else { throw UsageError(reason: "--claim wants NAME=JSON") }
-            changes.append((String(parts[0]), Self.json(String(parts[1]))))
+            changes.append((String(parts[0]), Options.json(String(parts[1]))))
         }
         return changes + options.values("without").map { ($0, nil) }
-    }
-
-    /// A JSON text, or else the text as a string.
-    private static func json(_ text: String) -> JSON {
-        (try? JSON(parsing: Array(text.utf8), limits: JSON.Limits(bytes: 4096, depth: 8))) ?? .string(text)
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

@@ -15,13 +15,17 @@ final class CGISite {
         try Self.makeFolder(folder, 0o755)
         let path = { [folder] (name: String) in folder.appending(path: name).path() }
         environment = [
-            "AUTH_APPLE_MODE": "development", "AUTH_APPLE_AUDIENCES": "com.example.app",
+            "AUTH_APPLE_MODE": "development", "AUTH_APPLE_AUDIENCES": "com.example.app,com.example.web",
             "AUTH_APPLE_KEYS_URL": "file://\(Installed.shared.appleKeys.path())",
             "AUTH_APPLE_KEY_CACHE": path("private/cache/apple-keys.json"),
             "AUTH_APPLE_STORE": "sqlite:\(path("private/state/accounts.sqlite"))",
             "AUTH_APPLE_SIGNING_KEYS_FILE": path("private/signing-keys.json"),
             "AUTH_APPLE_TOKEN_ISSUER": "https://auth.example.com",
-            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com",
+            "AUTH_APPLE_TOKEN_AUDIENCE": "https://api.example.com", "AUTH_APPLE_NOTIFICATIONS": "true",
+            "AUTH_APPLE_DELETION_SESSION_SECONDS": "600",
+            "AUTH_APPLE_WEB_CLIENT_ID": "com.example.web",
+            "AUTH_APPLE_WEB_CALLBACK_URL": "https://auth.example.com/auth/apple/callback",
+            "AUTH_APPLE_RETURN_URLS": "com.example.app:/signed-in",
         ]
         try Self.makeFolder(folder.appending(path: "private"), 0o700)
         // All sites have the same keys, so that their answers can be compared.

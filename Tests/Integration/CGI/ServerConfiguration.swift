@@ -74,7 +74,9 @@ struct ServerConfiguration {
             Installed.package.appending(path: "deploy/\(shipped)"), to: folder.appending(path: "auth-apple"),
             leavingOut: variant == .tls ? "plain.conf" : "tls.conf", changes)
         if kind != .container {
-            try Self.environment(kind, site.environment).write(
+            // A site may say its own address before the port is chosen.
+            let variables = site.environment.mapValues { $0.replacing("{port}", with: "\(port)") }
+            try Self.environment(kind, variables).write(
                 to: folder.appending(path: "auth-apple/environment.conf"), atomically: true, encoding: .utf8)
             try Self.main(kind, variant, port: port, in: folder).write(
                 to: folder.appending(path: "main.conf"), atomically: true, encoding: .utf8)

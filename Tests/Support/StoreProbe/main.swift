@@ -11,6 +11,8 @@ import UserStores
 /// - `sign-in SUB`: signs in once: `account-id isNew session-id`.
 /// - `apple`: signs in with a token of Apple's: `session-id isNew refresh-token access-token`. Standard input is
 ///   `{"token":…,"keys":…,"idempotency_key":…,"time":…}`.
+/// - `exchange`: exchanges a code of the web flow: `session-id isNew refresh-token`. Standard input is
+///   `{"code":…,"verifier":…,"device":…,"time":…}`.
 /// - `refresh`, `logout`: with the refresh token on standard input: the successor, or `done`.
 /// - `count KEY WINDOW TIMES`: counts attempts: a number each.
 /// - `lives SUB`: signs in, refreshes twice and logs out, over and over, a line each, until it is killed. Every fourth session
@@ -72,7 +74,9 @@ func run() throws {
     let store = try UserStores.open(url, isDevelopment: true, patience: .milliseconds(patience))
     let service = TestService(users: store)
     if arguments.contains("--at-gate") { say("ready") }
-    let input = arguments.contains("--at-gate") || ["apple", "refresh", "logout"].contains(command) ? readInput() : ""
+    let input =
+        arguments.contains("--at-gate") || ["apple", "exchange", "refresh", "logout"].contains(command)
+        ? readInput() : ""
     switch command {
     case "sign-in":
         let made = try service.open(
@@ -98,6 +102,17 @@ func run() throws {
             origin: TestService.origin, at: UnixTime(seconds: time))
         say(
             "\(signedIn.sessionID) \(signedIn.isNew) \(signedIn.tokens.refreshToken) \(signedIn.tokens.accessToken)")
+    case "exchange":
+        let request = try JSON(parsing: Array(input.utf8), limits: JSON.Limits(bytes: 65_536))
+        guard let code = request["code"]?.string, let device = request["device"], let time = request["time"]?.integer,
+            let verifier = request["verifier"]?.string.flatMap(CodeVerifier.init)
+        else { exit(2) }
+        let web = service.webSignIn(appleKeys: GivenKeys(set: KeySet(keys: [])))
+        let signedIn = try web.exchange(
+            code, verifier: verifier, client: SignIn.Client(deviceInfo: DeviceInfo(stored: device)),
+            origin: TestService.origin, at: UnixTime(seconds: time)
+        ).signedIn
+        say("\(signedIn.sessionID) \(signedIn.isNew) \(signedIn.tokens.refreshToken)")
     case "refresh":
         say(try service.sessions.refresh(input, origin: TestService.origin, at: now()).tokens.refreshToken)
     case "logout":

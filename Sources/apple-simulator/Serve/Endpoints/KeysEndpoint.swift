@@ -2,7 +2,7 @@ internal import JOSE
 
 /// `GET /auth/keys`: the public key set, with what a cache goes by. The file is read anew each time, so that a rotation
 /// shows at once.
-struct KeysEndpoint: Endpoint {
+struct KeysEndpoint: PromptEndpoint {
     let path = "/auth/keys"
     let methods = ["GET"]
     let file: KeyFile

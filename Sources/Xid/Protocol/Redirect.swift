@@ -1,0 +1,62 @@
+internal import JOSE
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// An authorization response in the query of a redirect (RFC 6749 §4.1.2), read and not yet believed.
+struct Redirect {
+    let issuer: String?
+    let state: String?
+    let error: String?
+    let errorDescription: String?
+    let code: SecretText?
+
+    /// - Parameter callback: the redirect URI that was sent; anything else is not ours, however it begins.
+    init(_ url: URL, callback: String) throws(XidError) {
+        let text = url.absoluteString
+        let address = text.prefix { $0 != "?" && $0 != "#" }
+        guard Self.isSame(String(address), callback) else { throw XidError(.redirectMismatch) }
+        let rest = text.dropFirst(address.count)
+        let query = rest.hasPrefix("?") ? rest.dropFirst().prefix { $0 != "#" } : ""
+        // An answer in the fragment is one to another response_type. It is not read.
+        guard !query.isEmpty, text.utf8.count <= 16_384, let fields = FormFields.decode(query) else {
+            throw XidError(.malformedRedirect)
+        }
+        // Signed answers (JARM) are not understood; beside one nothing else counts.
+        guard !fields.contains(where: { $0.name == "response" }) else { throw XidError(.malformedRedirect) }
+        issuer = try Self.only("iss", of: fields)
+        state = try Self.only("state", of: fields)
+        error = try Self.only("error", of: fields)
+        errorDescription = try Self.only("error_description", of: fields)
+        code = try Self.only("code", of: fields).map(SecretText.init)
+    }
+
+    /// RFC 6749 §3.1: no parameter twice.
+    private static func only(
+        _ name: String, of fields: [(name: String, value: String)]
+    ) throws(XidError) -> String? {
+        let values = fields.filter { $0.name.isIdentical(to: name) }
+        guard values.count < 2 else { throw XidError(.malformedRedirect) }
+        return values.first?.value
+    }
+
+    /// Equality of addresses without query; never a prefix. Of RFC 3986 §6.2.2 and §6.2.3 only what browsers do by themselves: the
+    /// scheme's case, and of a web address the host's case and the empty path.
+    static func isSame(_ address: String, _ callback: String) -> Bool {
+        normalized(address).isIdentical(to: normalized(callback))
+    }
+
+    private static func normalized(_ address: String) -> String {
+        let scheme = address.prefix { $0 != ":" }
+        let rest = address.dropFirst(scheme.count)
+        guard ["https", "http"].contains(scheme.lowercased()), rest.hasPrefix("://") else {
+            return scheme.lowercased() + rest
+        }
+        let authority = rest.dropFirst(3).prefix { $0 != "/" }
+        let path = rest.dropFirst(3 + authority.count)
+        return "\(scheme.lowercased())://\(authority.lowercased())\(path.isEmpty ? "/" : path)"
+    }
+}

@@ -1,0 +1,63 @@
+import Accounts
+import AppleID
+import JOSE
+import TestSupport
+import Testing
+import UserStores
+
+/// Who comes back under another `sub`, or after having told Apple to stop.
+struct ReturningTests {
+    private let bench = SignInBench()
+
+    private func change(_ account: Account, _ body: (inout Account) -> Void) throws {
+        _ = try bench.users.change(account: .id(account.id), once: nil, at: TokenForge.now) { account, _ in
+            var account = account
+            body(&account)
+            return .update(account, audit: [])
+        }
+    }
+
+    @Test func `After the app's move transfer_sub finds the account, once, and the name stays`() throws {
+        let old = try bench.signIn(TokenForge(subject: "001.old"), name: "Ana")
+        try change(old.account) { $0.transferSubject = "001.moving" }
+        let moved = TokenForge(subject: "001.new").with(["transfer_sub": "001.moving"])
+        let new = try bench.signIn(moved)
+        #expect(!new.isNew && new.account.id == old.account.id)
+        #expect(new.account.appleSubject == "001.new" && new.account.transferSubject == nil)
+        #expect(new.account.profile.fullName == "Ana")
+        #expect(try bench.audit(new.account) == [.accountCreated, .signedIn, .accountTransferred, .signedIn])
+        // Apple says transfer_sub for 60 days: it is the same account, and nothing is moved again.
+        #expect(try bench.signIn(moved).account.id == old.account.id)
+        #expect(try bench.audit(new.account).count { $0 == .accountTransferred } == 1)
+        // Who comes with the old sub, or with the name of the move alone, is somebody else.
+        #expect(try bench.signIn(TokenForge(subject: "001.old").with(["transfer_sub": "001.moving"])).isNew)
+    }
+
+    @Test func `A transfer_sub that nobody has makes a new account`() throws {
+        try bench.signIn(TokenForge(subject: "001.old"))
+        #expect(try bench.signIn(TokenForge(subject: "001.new").with(["transfer_sub": "001.unknown"])).isNew)
+        #expect(try bench.signIn(TokenForge(subject: "001.newer").with(["transfer_sub": .integer(1)])).isNew)
+    }
+
+    @Test func `A disabled account is not moved by knocking`() throws {
+        let old = try bench.signIn(TokenForge(subject: "001.old"))
+        try change(old.account) { $0.transferSubject = "001.moving" }
+        try bench.disable(old.account)
+        #expect(throws: SignInFailure.accountDisabled) {
+            try bench.signIn(TokenForge(subject: "001.new").with(["transfer_sub": "001.moving"]))
+        }
+        #expect(try bench.users.account(old.account.id)?.appleSubject == "001.old")
+    }
+
+    @Test func `Who comes back after having withdrawn has the same account, 200, and it says so no more`() throws {
+        let first = try bench.signIn(name: "Ana")
+        try change(first.account) { $0.consentRevokedAt = TokenForge.now }
+        let again = try bench.signIn()
+        #expect(!again.isNew && again.account.id == first.account.id && again.account.consentRevokedAt == nil)
+        #expect(again.account.profile.fullName == "Ana")
+        #expect(try bench.users.account(first.account.id)?.consentRevokedAt == nil)
+        #expect(try bench.audit(first.account) == [.accountCreated, .signedIn, .consentRestored, .signedIn])
+        try bench.signIn()
+        #expect(try bench.audit(first.account).count { $0 == .consentRestored } == 1)
+    }
+}
