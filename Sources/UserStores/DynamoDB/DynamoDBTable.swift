@@ -9,7 +9,7 @@ final class DynamoDBTable {
     let region: String
     private let url: HTTPURL
     private let credentials: AWSCredentialChain
-    let client: HTTPClient
+    private let client: HTTPClient
     /// Of the method of the store that is being carried out.
     var schedule: RetrySchedule
 
@@ -23,6 +23,10 @@ final class DynamoDBTable {
         self.credentials = credentials
         client = HTTPClient(userAgent: "auth-apple")
         schedule = RetrySchedule(lasting: .zero)
+    }
+
+    func close() {
+        client.close()
     }
 
     /// Asks until there is an answer. What was asked before in the same words has the same effect: transactions have a token,

@@ -27,7 +27,7 @@ package final class DynamoDBUserStore: UserStore {
     }
 
     package func close() {
-        table.client.close()
+        table.close()
     }
 
     /// Runs `body`, and runs it again when somebody else came between what it read and what it wrote.
