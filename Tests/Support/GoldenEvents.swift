@@ -42,8 +42,8 @@ package struct GoldenComparison {
         "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", "base64url": "[A-Za-z0-9_-]{43}",
         "apple's page":
             "https://appleid[.]apple[.]com/auth/authorize[?]client_id=com[.]example[.]web&"
-            + "redirect_uri=https%3A%2F%2Fauth[.]example[.]com%2Fauth%2Fapple%2Fcallback&response_type=code[+]id_token&"
-            + "response_mode=form_post&scope=name[+]email&nonce=[A-Za-z0-9_-]{22}&state=[A-Za-z0-9_.-]{400,1000}",
+            + "redirect_uri=https%3A%2F%2Fauth[.]example[.]com%2Fauth%2Fapple%2Fcallback&response_type=code%20id_token&"
+            + "response_mode=form_post&scope=name%20email&nonce=[A-Za-z0-9_-]{22}&state=[A-Za-z0-9_.-]{400,1000}",
         "browser cookie": "__Host-auth-apple=[A-Za-z0-9_-]{43}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=None",
         "relay address": "[a-z0-9]+@privaterelay[.]appleid[.]com",
         "time": "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z",

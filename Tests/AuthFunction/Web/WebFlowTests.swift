@@ -112,6 +112,9 @@ struct WebFlowTests {
     @Test mutating func `Apple's code is left to be exchanged once, with the redirect_uri and for the Services ID`()
         throws
     {
+        #expect(try visit.exchange(visit.code()).status == 201)
+        #expect(visit.doorway.errands.isEmpty, "nobody is configured to do it")
+        visit = WebVisit(Doorway(codes: .refused, web: WebVisit.client))
         let code = try visit.code()
         let answer = try visit.exchange(code)
         _ = try visit.exchange(code)

@@ -193,7 +193,7 @@ import Testing
             #expect(on.status == 0 && !on.text.contains("off "), "\(on.text)")
             #expect(on.text.contains("com.example.app: Apple knows the team and its key"))
             #expect(on.text.contains("2026-11 seals, 1 open"))
-            #expect(try life.requests("/auth/token", status: 400) == 1, "one code that never was")
+            #expect(try life.requests("/auth/token", status: 400) == 2, "a code that never was, for each audience")
             try life.fail("/auth/token", status: 503)
             let down = try life.site.run("check")
             #expect(down.status == 78 && down.text.contains("no usable answer (apple_status, status 503)"))

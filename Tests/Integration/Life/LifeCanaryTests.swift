@@ -77,7 +77,7 @@ import Testing
             try command("outbox", "run")
             try command("keys", "reseal")
             try command("check")
-            try command("transfer", "export", "--to", LifeSite.newTeam)
+            try command("transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam)
             life.site.environment["AUTH_APPLE_KEY_ID"] = "WRONG12345"
             try life.letOutboxPass(seconds: 7200)
             try command("outbox", "run")

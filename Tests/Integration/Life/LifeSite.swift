@@ -34,7 +34,7 @@ final class LifeSite {
             "--key-file", site.environment["APPLE_SIMULATOR_KEYS"] ?? "", "--team",
             "\(team):\(keyID)=\(path("AuthKey.p8"))",
             "--team", "\(newTeam):\(keyID)=\(path("NewTeam.p8"))", "--client", "\(client)=\(team)", "--client",
-            "\(client)=\(newTeam)",
+            "\(client)=\(newTeam)", "--client", "com.example.web=\(team)",
         ]
         try AppleSimulator().serving(arguments: arguments) { apple in
             for (variable, endpoint) in [
