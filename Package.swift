@@ -22,10 +22,10 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 }
 
 /// The tests in one folder of `Tests/`. They may use Foundation; `Sources/` may not.
-func tests(_ folder: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(_ folder: String, _ dependencies: [Target.Dependency], excluding excluded: [String] = []) -> Target {
     .testTarget(
         name: "\(folder)Tests", dependencies: dependencies + ["TestSupport"], path: "Tests/\(folder)",
-        swiftSettings: testSettings)
+        exclude: excluded, swiftSettings: testSettings)
 }
 
 let package = Package(
@@ -93,5 +93,9 @@ let package = Package(
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("Integration", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
         tests("Linkage", []),
+        tests(
+            "Fuzz",
+            ["Accounts", "AppleID", "AuthFunction", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores"],
+            excluding: ["Corpus", "build.sh", "run.sh", "seeds.py", "words.dict"]),
     ]
 )
