@@ -16,6 +16,9 @@ let testSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// glibc's functions that check the size of what they write to.
+let hardened: [CSetting] = [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]
+
 /// A room of the house: a module that other rooms of this package use.
 func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -46,9 +49,9 @@ let package = Package(
         room("Accounts", ["AppleID", "JOSE"]),
 
         // The edge: one wrapper a library.
-        .target(name: "OpenSSLShim", linkerSettings: [.linkedLibrary("crypto")]),
+        .target(name: "OpenSSLShim", cSettings: hardened, linkerSettings: [.linkedLibrary("crypto")]),
         room("OpenSSLCrypto", ["JOSE", "OpenSSLShim"]),
-        .target(name: "CurlShim", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CurlShim", cSettings: hardened, linkerSettings: [.linkedLibrary("dl")]),
         room("CurlHTTP", ["CurlShim"]),
         room("KeyCache", ["AppleID", "JOSE"]),
         .systemLibrary(name: "SQLiteShim"),

@@ -11,9 +11,9 @@ build, and about a second a guard.
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
+import threading
 
 from guards import GUARDS
 
@@ -21,6 +21,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COPY = ROOT / ".build/guards"
 README = ROOT / "Tests/README.md"
 BEGIN, END = "<!-- guards: written by Tests/Guards/run.py table -->", "<!-- end of guards -->"
+
+# By the room of the guard. Tests of many processes and of TLS are left out: they would take most of the time.
+TESTS = {
+    "JOSE": r"(JOSE|AppleID)Tests\.",
+    "AppleID": r"AppleIDTests\.",
+    "KeyCache": r"KeyCacheTests\.(KeyCache|KeyFile|KeyRecord|RefreshPolicy|Freshness)Tests/",
+    "Accounts": r"AccountsTests\.",
+}
 
 MUTANT = """internal import Glibc
 
@@ -37,7 +45,7 @@ class Guard:
         self.is_statement = "‹" in place
         self.text = self.before + self.original + self.after
         room = file.split("/")[1]
-        self.tests = tests or {"JOSE": "(JOSE|AppleID)Tests\\."}.get(room, f"{room}Tests\\.")
+        self.tests = tests or TESTS[room]
 
     def mutated(self):
         if self.is_statement:
@@ -96,13 +104,15 @@ def build():
     if problems := list(missing()):
         fail("\n".join(problems))
     tree = COPY / "tree"
-    shutil.rmtree(tree, ignore_errors=True)
+    files = {}
     for folder in ["Sources", "Tests"]:
-        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("Corpus"))
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "Corpus" not in path.parts:
+                files[str(path.relative_to(ROOT))] = path.read_bytes()
     manifest = (ROOT / "Package.swift").read_text()
     for unused in ["Integration", "Linkage", "CurlHTTP", "OpenSSLCrypto", "Fuzz"]:
         manifest = re.sub(rf'\n        tests\(\s*"{unused}".*?\]\),', "", manifest, flags=re.DOTALL)
-    (tree / "Package.swift").write_text(manifest)
+    files["Package.swift"] = manifest.encode()
     if (vectors := ROOT.parent / "shared").exists():
         (COPY / "shared").unlink(missing_ok=True)
         (COPY / "shared").symlink_to(vectors)
@@ -114,10 +124,18 @@ def build():
         for guard in here:
             guard.original, original = original, guard.original
             original = guard.mutated()
-        path = tree / file
-        path.write_text(path.read_text().replace(text, here[0].before + original + here[0].after))
+        files[file] = files[file].replace(text.encode(), (here[0].before + original + here[0].after).encode())
     for room in {guard.file.split("/")[1] for guard in guards()}:
-        (tree / "Sources" / room / "Mutant.swift").write_text(MUTANT)
+        files[f"Sources/{room}/Mutant.swift"] = MUTANT.encode()
+    # What has not changed is not written, so that it is not compiled again.
+    for path in [path for path in tree.rglob("*") if path.is_file() and str(path.relative_to(tree)) not in files]:
+        path.unlink()
+    for name, content in files.items():
+        path = tree / name
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod((ROOT / name).stat().st_mode if (ROOT / name).exists() else 0o644)
     done = subprocess.run(
         ["swift", "build", "--build-tests", "--package-path", tree, "--scratch-path", COPY / "build"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -125,24 +143,38 @@ def build():
         fail("the mutants do not compile:\n" + "\n".join(re.findall(".*error:.*", done.stdout)))
 
 
-def failed_tests(number, tests):
-    """The names of the tests that failed; None when nothing did, and nothing failed to run."""
+def failing_test(number, tests):
+    """The name of the first test that fails, an empty one for a run that does not end; None when all pass."""
+    program = COPY / "build/debug/auth-applePackageTests.xctest"
+    process = subprocess.Popen(
+        [program, "--testing-library", "swift-testing", "--filter", tests], cwd=COPY / "tree",
+        env={**os.environ, "AUTH_APPLE_MUTANT": str(number), "SWIFT_BACKTRACE": "enable=no"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    limit = threading.Timer(120, process.kill)
+    limit.start()
+    running, ended, failed = {}, "", None
     try:
-        done = subprocess.run(
-            ["swift", "test", "--skip-build", "--package-path", COPY / "tree", "--scratch-path", COPY / "build",
-             "--filter", tests],
-            env={**os.environ, "AUTH_APPLE_MUTANT": str(number), "SWIFT_BACKTRACE": "enable=no"},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-    except subprocess.TimeoutExpired:
-        return []
-    if done.returncode == 0:
-        if not re.search(r"Test run with [1-9]\d* tests?", done.stdout):
+        for line in process.stdout:
+            line = re.sub(r"\x1b\[[0-9;]*m", "", line)
+            if "Test run with" in line:
+                ended = line if "passed" in line else ""
+            elif found := re.match(r"◇ Test (?:case passing .* to )?\"?(.+?)\"?(?:\([^()]*\))? started", line):
+                running[found[1]] = True
+            elif found := re.match(r"✔ Test \"?(.+?)\"?(?:\([^()]*\))? (?:with .*)?passed", line):
+                running.pop(found[1], None)
+            elif found := re.match(r"✘ Test \"?(.+?)\"?(?:\([^()]*\))? (?:recorded an issue|failed after)", line):
+                failed = found[1]
+                process.kill()
+    finally:
+        process.kill()
+        process.wait()
+        limit.cancel()
+    if failed is None and ended:
+        if "with 0 tests" in ended:
             fail(f"no test is named {tests}")
         return None
-    names = re.findall(r"✘ Test \"?(.+?)\"?(?:\([^)]*\))?(?: with .*?)? (?:recorded an issue|failed after)", done.stdout)
-    started = re.findall(r"◇ Test \"?(.+?)\"?(?:\([^)]*\))? started", done.stdout)
-    # A test that brings the process down is one of those that had begun and did not end.
-    return list(dict.fromkeys(names)) or started[:1] if names or started else fail(done.stdout[-2000:])
+    # A test that brings the process down, or that never ends, is one of those that had begun.
+    return failed or next(iter(running), "")
 
 
 def run(part=None, writes=False):
@@ -154,17 +186,18 @@ def run(part=None, writes=False):
         chosen = [guard for guard in chosen if guard.number % count == index % count]
     # What fails by itself holds nothing.
     for tests in sorted({guard.tests for guard in chosen}):
-        if (failed := failed_tests(0, tests)) is not None:
+        if (failed := failing_test(0, tests)) is not None:
             fail(f"without any mutant these fail: {failed}")
     survivors = []
     for guard in chosen:
         test = rows.get((guard.file.removeprefix("Sources/"), guard.name))
-        failed = failed_tests(guard.number, guard.tests if writes or not test else re.escape(test).replace("`", ""))
-        print(f"{guard.file.removeprefix('Sources/')}: {guard.name}: {'SURVIVES' if failed is None else failed[:1]}", flush=True)
+        failed = failing_test(guard.number, guard.tests if writes or not test else re.escape(test))
+        outcome = "SURVIVES" if failed is None else f"{failed}"
+        print(f"{guard.file.removeprefix('Sources/')}: {guard.name}: {outcome}", flush=True)
         if failed is None:
             survivors.append(guard.name)
         elif writes:
-            rows[(guard.file.removeprefix("Sources/"), guard.name)] = (failed or ["(no end)"])[0]
+            rows[(guard.file.removeprefix("Sources/"), guard.name)] = failed
     if writes:
         write(rows)
     if survivors:
