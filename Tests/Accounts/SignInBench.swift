@@ -18,6 +18,7 @@ final class SignInBench {
     var signingKeys: SigningKeySet
     var policy: SessionPolicy
     var isOneTime = false
+    var linksVerifiedEmail = false
     private let keys: FixedKeys
 
     init(
@@ -43,8 +44,10 @@ final class SignInBench {
         }
         return SignIn(
             verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys, users: users,
-            issuer: issuer, policy: SignInPolicy(sessions: self.policy, isOneTime: isOneTime), keys: signingKeys,
-            cryptography: cryptography)
+            issuer: issuer,
+            policy: SignInPolicy(
+                sessions: self.policy, isOneTime: isOneTime, linksVerifiedEmail: linksVerifiedEmail),
+            keys: signingKeys, cryptography: cryptography)
     }
 
     var rotation: RefreshRotation {
@@ -124,6 +127,7 @@ final class RecordingUsers: UserRepository {
     private(set) var accounts: [String: Account] = [:]
     private(set) var sessions: [Session] = []
     private(set) var receipts: [Receipt] = []
+    private(set) var lookups: [AppleLookup] = []
     /// Shows every session's account as disabled: what a refresh sees when an operator's command comes in between.
     var showsAccountsDisabled = false
 
@@ -131,6 +135,7 @@ final class RecordingUsers: UserRepository {
         _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
+        lookups.append(lookup)
         var opened: Opening?
         let outcome = try store.signIn(lookup, repeating: repetition, once: marks, at: now) { known in
             opened = open(known)

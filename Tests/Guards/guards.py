@@ -12,7 +12,7 @@ GUARDS = {
         ("no crit", 'guard «json["crit"] == nil» else', "true"),
         ("kid is not empty", "guard keyID.map({ «!$0.isEmpty» &&", "true"),
         ("kid has 64 characters", "&& «$0.unicodeScalars.count <= 64» })", "true"),
-        ("header members are strings", "guard let string = «value.string» else", 'Optional("x")'),
+        ("header members are strings", "guard let string = «value.string» else", '(value.string ?? "x")'),
         ("key is of the algorithm's kind", "guard «key.algorithm == header.algorithm» else", "true"),
         (
             "signature",
@@ -43,7 +43,7 @@ GUARDS = {
             "«bytes[(position + 2)..<(position + count)].allSatisfy({ (0x80...0xBF).contains($0) })»",
             "true",
         ),
-        ("UTF-8 is not cut off", "guard «bytes.endIndex - position >= count», second", "true"),
+        ("UTF-8 is not cut off", "position += 1\n            return\n        }\n        guard «bytes.endIndex - position >= count»,", "true"),
     ],
     "Sources/JOSE/String+Identity.swift": [
         ("names are compared by their bytes", "«utf8.elementsEqual(other.utf8)»", "(self == other)"),
@@ -244,9 +244,6 @@ GUARDS = {
         ("e-mail of the body is a contact", "contactEmail: «identity.email == nil ? arrival.client.email : nil»)", "arrival.client.email"),
         ("a credential is good once", "once: «arrival.marks»,", "[]"),
         ("a repetition gets its answer", "repeating: «isFirst ? repetition?.name : nil»,", "nil"),
-    ],
-    "Sources/Accounts/SignIn.swift": [
-        ("a mark is of what is signed", '(Array("auth-apple token ".utf8) + «token[..<end]»)', "token[...]"),
     ],
     "Sources/Accounts/Idempotency.swift": [
         ("a receipt is of its token", "secret = «cryptography.sha256(credential) + key»", "key"),

@@ -124,6 +124,8 @@ def build():
         for guard in here:
             guard.original, original = original, guard.original
             original = guard.mutated()
+        if files[file].count(text.encode()) != 1:
+            fail(f"{file}: «{here[0].name}» lies within another guard; enclose less around it")
         files[file] = files[file].replace(text.encode(), (here[0].before + original + here[0].after).encode())
     for room in {guard.file.split("/")[1] for guard in guards()}:
         files[f"Sources/{room}/Mutant.swift"] = MUTANT.encode()
