@@ -32,13 +32,12 @@ echo 'float hypotf(float x, float y) { double a = x, b = y; return (float)__buil
 
 # lld, because gold keeps references of sections that it has dropped, and with them symbols of glibc 2.36. `now` with the
 # default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program
-# would be taken before the system's. Stack protectors in Swift's functions and in C's:
-# nothing should ever need them.
+# would be taken before the system's. Swift's functions have stack protectors by themselves; C's are
+# asked for here.
 for product in auth-apple apple-simulator; do
     swift build "$@" --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
         -Xswiftc -use-ld=lld -Xlinker "-L$archives" -Xlinker "$archives/hypotf.o" -Xlinker --no-export-dynamic -Xlinker --gc-sections \
-        -Xlinker --strip-all -Xlinker -z -Xlinker now \
-        -Xswiftc -Xfrontend -Xswiftc -enable-stack-protector -Xcc -fstack-protector-strong
+        -Xlinker --strip-all -Xlinker -z -Xlinker now -Xcc -fstack-protector-strong
     install -m 0755 ".build/release/$product" "dist/$product"
 done
 
