@@ -158,7 +158,8 @@ def failing_test(number, tests):
     try:
         for line in process.stdout:
             line = re.sub(r"\x1b\[[0-9;]*m", "", line)
-            if "Test run with" in line:
+            line = re.sub(r'"? with \d+ test cases?', "", line)
+            if "Test run " in line:
                 ended = line if "passed" in line else ""
             elif found := re.match(r"◇ Test (?:case passing .* to )?\"?(.+?)\"?(?:\([^()]*\))? started", line):
                 running[found[1]] = True
