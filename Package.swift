@@ -16,16 +16,19 @@ let testSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// glibc's functions that check the size of what they write to.
+let hardened: [CSetting] = [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]
+
 /// A room of the house: a module that other rooms of this package use.
 func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 /// The tests in one folder of `Tests/`. They may use Foundation; `Sources/` may not.
-func tests(_ folder: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(_ folder: String, _ dependencies: [Target.Dependency], excluding excluded: [String] = []) -> Target {
     .testTarget(
         name: "\(folder)Tests", dependencies: dependencies + ["TestSupport"], path: "Tests/\(folder)",
-        swiftSettings: testSettings)
+        exclude: excluded, swiftSettings: testSettings)
 }
 
 let package = Package(
@@ -48,9 +51,9 @@ let package = Package(
         room("Accounts", ["AppleID", "JOSE"]),
 
         // The edge: one wrapper a library.
-        .target(name: "OpenSSLShim", linkerSettings: [.linkedLibrary("crypto")]),
+        .target(name: "OpenSSLShim", cSettings: hardened, linkerSettings: [.linkedLibrary("crypto")]),
         room("OpenSSLCrypto", ["JOSE", "OpenSSLShim"]),
-        .target(name: "CurlShim", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CurlShim", cSettings: hardened, linkerSettings: [.linkedLibrary("dl")]),
         room("CurlHTTP", ["CurlShim"]),
         room("KeyCache", ["AppleID", "JOSE"]),
         .systemLibrary(name: "SQLiteShim"),
@@ -113,5 +116,9 @@ let package = Package(
             ]),
         tests("Xid", ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Xid"]),
         tests("Linkage", []),
+        tests(
+            "Fuzz",
+            ["Accounts", "AppleID", "AuthFunction", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores"],
+            excluding: ["Corpus", "build.sh", "run.sh", "seeds.py", "words.dict"]),
     ]
 )

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Everything that is checked, from nothing: on a Debian 12 with Swift it installs the missing packages, checks the format,
-# builds (warnings are errors), makes the release for the linkage tests, builds and tests without SQLite, and ends with the
-# full `swift test`, whose own summary is the last thing printed. The first step that fails ends the run.
+# builds (warnings are errors), makes the release for the linkage tests, builds and tests without SQLite, fuzzes, and ends with
+# the full `swift test`, whose own summary is the last thing printed. The first step that fails ends the run.
 #
-#   Tests/run.sh
+#   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 60 without
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -80,6 +80,14 @@ end
 begin "Release"
 build deploy/build.sh
 tail -n 6 "$logs/build"
+if [ $tools -eq 0 ]; then
+    .build/tools/bin/pyspdxtools --infile dist/auth-apple.spdx.json
+    echo "dist/auth-apple.spdx.json: valid SPDX"
+fi
+end
+
+begin "Guards"
+python3 Tests/Guards/run.py check
 end
 
 # What the release executes for a few requests, beside what is on record.
@@ -108,6 +116,10 @@ if ! swift test $without_sqlite --skip-build >"$logs/test" 2>&1; then
     exit 1
 fi
 tail -n 1 "$logs/test"
+end
+
+begin "Fuzzing"
+Tests/Fuzz/run.sh "${FUZZ_SECONDS-60}"
 end
 
 begin "Tests"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the release programs into dist/: auth-apple, and apple-simulator for development.
+# Builds the release programs into dist/: auth-apple with its bill of materials (auth-apple.spdx.json), and apple-simulator
+# for development.
 #
 #   deploy/build.sh [OPTION FOR swift build]...      for example: --traits default,PostgreSQL
 #
@@ -31,13 +32,19 @@ echo 'float hypotf(float x, float y) { double a = x, b = y; return (float)__buil
 
 # lld, because gold keeps references of sections that it has dropped, and with them symbols of glibc 2.36. `now` with the
 # default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program
-# would be taken before the system's.
+# would be taken before the system's. Swift's functions have stack protectors by themselves; C's are
+# asked for here.
 for product in auth-apple apple-simulator; do
     swift build "$@" --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
         -Xswiftc -use-ld=lld -Xlinker "-L$archives" -Xlinker "$archives/hypotf.o" -Xlinker --no-export-dynamic -Xlinker --gc-sections \
-        -Xlinker --strip-all -Xlinker -z -Xlinker now
+        -Xlinker --strip-all -Xlinker -z -Xlinker now -Xcc -fstack-protector-strong
     install -m 0755 ".build/release/$product" "dist/$product"
 done
+
+# On Debian: who has no dpkg has no names for what is linked.
+if command -v dpkg-query >/dev/null && command -v readelf >/dev/null; then
+    CC=$compiler deploy/sbom.sh dist/auth-apple >dist/auth-apple.spdx.json
+fi
 
 for product in auth-apple apple-simulator; do
     echo "dist/$product: $(stat -c %s "dist/$product") bytes"

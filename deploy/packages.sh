@@ -27,7 +27,7 @@ for purpose in "$@"; do
     # PyJWT and the openssl and sqlite3 commands are the third parties that the tests hold this project's words against.
     # The web servers are run by the tests, on loopback, and never as services. Chromium walks the web flow.
     test)
-        wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
+        wanted="$wanted ca-certificates checksec curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
         wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev node-jose nodejs"
         wanted="$wanted sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light valgrind"
         wanted="$wanted chromium chromium-driver"

@@ -19,6 +19,7 @@ final class SignInBench {
     var policy: SessionPolicy
     var isOneTime = false
     var codes: CodeMismatch?
+    var linksVerifiedEmail = false
     private let keys: FixedKeys
 
     init(
@@ -44,9 +45,10 @@ final class SignInBench {
         }
         return SignIn(
             verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys, users: users,
-            issuer: issuer, policy: SignInPolicy(sessions: self.policy, isOneTime: isOneTime, codes: codes),
-            keys: signingKeys,
-            cryptography: cryptography)
+            issuer: issuer,
+            policy: SignInPolicy(
+                sessions: self.policy, isOneTime: isOneTime, codes: codes, linksVerifiedEmail: linksVerifiedEmail),
+            keys: signingKeys, cryptography: cryptography)
     }
 
     var rotation: RefreshRotation {
@@ -128,6 +130,7 @@ final class RecordingUsers: UserRepository {
     private(set) var accounts: [String: Account] = [:]
     private(set) var sessions: [Session] = []
     private(set) var receipts: [Receipt] = []
+    private(set) var lookups: [AppleLookup] = []
     /// Shows every session's account as disabled: what a refresh sees when an operator's command comes in between.
     var showsAccountsDisabled = false
 
@@ -135,6 +138,7 @@ final class RecordingUsers: UserRepository {
         _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
+        lookups.append(lookup)
         var opened: Opening?
         let outcome = try store.signIn(lookup, repeating: repetition, once: marks, at: now) { known in
             opened = open(known)

@@ -25,6 +25,11 @@ struct JSONTests {
         #expect(throws: JSONError.self) { try read(text) }
     }
 
+    @Test(arguments: ["trux", "falsy", "nule", "tru", "[nul]", "True", "NULL", "nullx", "truefalse"])
+    func `What is nearly a literal is refused`(_ text: String) {
+        #expect(throws: JSONError.self) { try read(text) }
+    }
+
     @Test(arguments: [
         (#""\ud83d\ude00""#, "😀"), (#""\uD83D\uDE00""#, "😀"), (#""\u0000""#, "\0"),
         (#""\u00e9\n\t\"\\\/""#, "é\n\t\"\\/"),
@@ -47,6 +52,7 @@ struct JSONTests {
         arguments: [
             [0x80], [0xC0, 0xAF], [0xC1, 0xBF], [0xE0, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xF0, 0x8F, 0xBF, 0xBF],
             [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98], [0xFF],
+            [0xE2, 0x82, 0x41], [0xF0, 0x9F, 0x41, 0x80], [0xF0, 0x9F, 0x98, 0x41],
         ] as [[UInt8]])
     func `Ill-formed UTF-8 is refused, as a value, as a name, and at the end of the text`(_ bytes: [UInt8]) {
         for text in [[0x22] + bytes + [0x22], [0x22] + bytes, Array("{\"".utf8) + bytes + Array("\":1}".utf8), bytes] {

@@ -376,6 +376,31 @@ import Testing
 
     // MARK: Several at once
 
+    /// "Not modified" would say nothing about a key that is not at hand.
+    @Test func forAMissingKeyTheWholeSetIsAskedFor() {
+        let stage = Stage(
+            .response(
+                KeyResponse(status: 200, entityTag: "\"1\"", body: Keys.set("A").json.serialized())))
+        #expect(stage.process().ask("A").isKnown)
+        stage.advance(61)
+        #expect(stage.process().ask("C").isUnknown)
+        #expect(stage.requests == [nil, nil])
+    }
+
+    @Test func whatAProcessFetchedAndCouldNotStoreIsNotLostToAnOlderFile() {
+        let stage = Stage()
+        let process = stage.process()
+        #expect(process.ask("A").isKnown)
+        chmod(stage.folder, 0o777)
+        stage.saying = .keys(Keys.set("A", "B", "C"))
+        stage.advance(61)
+        #expect(process.ask("C").isKnown)
+        chmod(stage.folder, 0o700)
+        let count = stage.requests.count
+        #expect(process.ask("C").isKnown)
+        #expect(stage.requests.count == count)
+    }
+
     @Test func whileAnotherFetchesTheUsableKeysAreUsed() throws {
         let stage = Stage()
         _ = stage.process().ask("A")

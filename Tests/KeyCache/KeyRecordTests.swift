@@ -57,4 +57,23 @@ import Testing
         let range = try #require(text.firstRange(of: part))
         #expect(KeyRecord(parsing: Array(text.replacingCharacters(in: range, with: replacement).utf8)) == nil)
     }
+
+    /// It would be fresh for a day, and verify nobody.
+    @Test func aRecordWithoutAUsableKeyIsRefused() {
+        var record = Self.full
+        record.fetched?.keys = KeySet(keys: [])
+        #expect(KeyRecord(parsing: record.serialized()) == nil)
+    }
+
+    /// Without a tag nothing was asked that "not modified" could answer.
+    @Test func notModifiedIsNoAnswerToARequestWithoutATag() throws {
+        var record = Self.full
+        try record.accept(KeyResponse(status: 304), at: Self.now)
+        record.fetched?.entityTag = nil
+        let before = record
+        #expect(throws: KeyFetchFailure.status(304)) {
+            try record.accept(KeyResponse(status: 304), at: Self.now.adding(seconds: 9))
+        }
+        #expect(record == before)
+    }
 }

@@ -47,6 +47,35 @@ struct LinkageTests {
         #expect(!header.contains("RUNPATH") && !header.contains("RPATH"))
     }
 
+    /// What another program finds: checksec, of Debian's package of that name.
+    @Test(.enabled(if: ReleaseBinary.hasChecksec, "checksec is not installed: deploy/packages.sh test"))
+    func checksecFindsNothingMissing() throws {
+        let release = try ReleaseBinary()
+        let output = try release.run("checksec", "--file=\(release.url.path())", "--output=json")
+        let report = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: [String: String]]
+        let found = try #require(report?[release.url.path()])
+        for (property, value) in [
+            "relro": "full", "canary": "yes", "nx": "yes", "pie": "yes", "rpath": "no", "runpath": "no",
+            "symbols": "no",
+        ] { #expect(found[property] == value, "\(property)") }
+    }
+
+    /// The bill of materials that `deploy/build.sh` wrote beside the program: of this program, and with everything that is
+    /// loaded at its start. Tests/run.sh has SPDX's own validator read it.
+    @Test func theBillOfMaterialsIsOfThisProgramAndNamesWhatIsLoaded() throws {
+        let release = try ReleaseBinary()
+        let file = release.url.appendingPathExtension("spdx.json")
+        let document = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+        let packages = try #require(document["packages"] as? [[String: Any]])
+        let own = try #require(packages.first { $0["name"] as? String == "auth-apple" })
+        let sum = try #require((own["checksums"] as? [[String: String]])?.first?["checksumValue"])
+        #expect(try release.run("sha256sum", release.url.path()).hasPrefix(sum))
+        let names = packages.compactMap { $0["name"] as? String }
+        #expect(Set(names).isSuperset(of: ["swift-runtime", "libssl3", "libc6", "libsqlite3-0"]), "\(names)")
+        #expect(names.contains { $0.hasPrefix("libcurl4") }, "what is opened later is in it too")
+        for package in packages { #expect(!(package["versionInfo"] as? String ?? "").isEmpty, "\(package)") }
+    }
+
     /// The simulator can sign as Apple; nothing of it may be where real tokens are checked.
     @Test func theSimulatorIsNotPartOfTheRelease() throws {
         let release = try ReleaseBinary()

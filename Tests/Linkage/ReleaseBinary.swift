@@ -7,6 +7,8 @@ struct ReleaseBinary {
 
     static var isThere: Bool { path != nil }
 
+    static var hasChecksec: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/checksec") }
+
     let url: URL
 
     init() throws {

@@ -1,0 +1,253 @@
+"""Every check of the verifier, the key cache and the session rules, and how it is removed.
+
+A guard is a place in a file: text that occurs there exactly once, in which « » enclose what is replaced, and what it is
+replaced by. Between « » stands an expression, between ‹ › a statement. A third member names the tests that are asked; else
+they are those of the room. Checks that another one repeats are not here: removing them changes nothing.
+"""
+
+GUARDS = {
+    "Sources/JOSE/CompactJWS.swift": [
+        ("size of the token", "guard «token.count <= Self.maximumSize» else", "true"),
+        ("algorithm is allowed", "«algorithms.contains(algorithm)» else", "true"),
+        ("no crit", 'guard «json["crit"] == nil» else', "true"),
+        ("kid is not empty", "guard keyID.map({ «!$0.isEmpty» &&", "true"),
+        ("kid has 64 characters", "&& «$0.unicodeScalars.count <= 64» })", "true"),
+        ("header members are strings", "guard let string = «value.string» else", '(value.string ?? "x")'),
+        ("key is of the algorithm's kind", "guard «key.algorithm == header.algorithm» else", "true"),
+        (
+            "signature",
+            "«cryptography.isValid(\n                signature[...], over: signingInput, by: key.key, algorithm: header.algorithm)»",
+            "true",
+        ),
+        ("claims are an object", "guard let claims = «json.object» else", "(json.object ?? [:])"),
+    ],
+    "Sources/JOSE/Base64URL.swift": [
+        ("no lone character at the end", "guard «text.count % 4 != 1» else", "true"),
+        ("unused bits are zero", "guard «bits & ((1 << UInt32(pending)) - 1) == 0» else", "true"),
+        ("one alphabet", "guard let sextet = «sextet(of: character)» else", "(sextet(of: character) ?? 0)"),
+    ],
+    "Sources/JOSE/JSONReader.swift": [
+        ("size of the text", "guard «bytes.count <= limits.bytes» else", "true"),
+        ("nothing after the value", "guard «next == nil» else", "true"),
+        ("depth", "guard «depth <= depthLimit» else", "true"),
+        ("literals are whole", '«bytes[position..<position + count].elementsEqual("\\(text)".utf8)»', "true"),
+        ("no name twice", "isDuplicate = «members.contains { $0.name.isIdentical(to: name) }»", "false"),
+        ("no name twice among many", "isDuplicate = «!names.insert(Array(name.utf8)).inserted»", "false"),
+        ("no leading zero", "«position - integerStart > 1» {", "false"),
+        ("numbers have digits", "guard «position > start» else", "true"),
+        ("minus zero keeps its sign", 'if isInteger, «text != "-0"», let', "true"),
+        ("surrogates come in pairs", "guard «(0xDC00..<0xE000).contains(low)» else", "true"),
+        ("second byte of UTF-8", "«second.contains(bytes[position + 1])»,", "true"),
+        (
+            "other bytes of UTF-8",
+            "«bytes[(position + 2)..<(position + count)].allSatisfy({ (0x80...0xBF).contains($0) })»",
+            "true",
+        ),
+        ("UTF-8 is not cut off", "position += 1\n            return\n        }\n        guard «bytes.endIndex - position >= count»,", "true"),
+    ],
+    "Sources/JOSE/String+Identity.swift": [
+        ("names are compared by their bytes", "«utf8.elementsEqual(other.utf8)»", "(self == other)"),
+    ],
+    "Sources/JOSE/KeySet.swift": [
+        ("size of a key set", "JSON.Limits(bytes: «65_536», depth: 8)", "1 << 20"),
+        ("a set has keys", 'guard let members = «json["keys"]?.array» else', '(json["keys"]?.array ?? [])'),
+        ("one key of a name", "guard «named.count == 1» else", "true"),
+    ],
+    "Sources/JOSE/JWK.swift": [
+        ("use", 'if let use = json["use"], «use.string != "sig"» {', "false"),
+        ("key_ops", '«operations.contains(.string(operation)) || operations.contains("sign")»', "true"),
+        ("alg of a key", 'if let name = json["alg"], «name.string != algorithm.rawValue» {', "false"),
+        ("kid of a key is not empty", "case .string(let name)? where «!name.isEmpty»: keyID = name", "true"),
+        ("curve", 'guard «json["crv"]?.string == "P-256"», let', "true"),
+    ],
+    "Sources/JOSE/PublicKey.swift": [
+        ("odd modulus", "let low = modulus.last, «low & 1 == 1» else", "true"),
+        ("2048 bits at least", "guard «(2048...8192).contains(bits)» else", "(bits <= 8192)"),
+        ("8192 bits at most", "guard «(2048...8192).contains(bits)» else", "(bits >= 2048)"),
+        ("odd exponent", "let lowest = exponent.last, «lowest & 1 == 1»,", "true"),
+        ("exponent of 32 bits", "«exponent.count <= 4»,", "true"),
+        ("exponent is not one", "«exponent != [1]» else", "true"),
+        ("ROCA", "guard «!ROCA.marks(modulus)» else", "true"),
+        ("x has 32 bytes", "guard «x.count == 32», y.count", "true"),
+        ("y has 32 bytes", "«y.count == 32» else", "true"),
+    ],
+    "Sources/AppleID/TokenPolicy.swift": [
+        ("a policy has an issuer", "guard «!issuers.isEmpty»,", "true"),
+        ("a policy has an audience", "«!audiences.isEmpty»,", "true"),
+        ("no empty audience", '«!audiences.contains("")»,', "true"),
+        ("no empty issuer", '«!issuers.contains("")» else', "true"),
+    ],
+    "Sources/AppleID/AppleTokenVerifier.swift": [
+        ("RS256 and nothing else", "allowing: «[.rs256]»)", "[.rs256, .es256]"),
+        ("kid is there", "guard let keyID = «jws.header.keyID» else", '(jws.header.keyID ?? "")'),
+        ("iss", "«policy.issuers.contains(where: issuer.isIdentical)»", "true"),
+        ("aud", "«policy.audiences.contains(where: audience.isIdentical)»", "true"),
+        (
+            "aud is compared whole", "«policy.audiences.contains(where: audience.isIdentical)»",
+            "policy.audiences.contains { audience.hasPrefix($0) }",
+        ),
+        (
+            "aud is compared by its bytes", "«policy.audiences.contains(where: audience.isIdentical)»",
+            "policy.audiences.contains { audience == $0 || audience.lowercased() == $0.lowercased() }",
+        ),
+        ("aud is of strings", "«audiences.allSatisfy({ $0.string != nil })» else", "true"),
+        ("exp is an integer", 'guard let expiry = «claims["exp"]?.integer»,', '(claims["exp"]?.integer ?? now.seconds + 1)'),
+        ("iat is an integer", 'let issued = «claims["iat"]?.integer» else', '(claims["iat"]?.integer ?? now.seconds)'),
+        ("exp", "guard «now < end» else", "true"),
+        ("exp to the millisecond", "guard «now < end» else", "(now <= end)"),
+        ("iat", "guard «issuedAt <= now.adding(seconds: leeway)» else", "true"),
+        ("nbf is an integer", "guard let notBefore = «notBefore.integer» else", "(notBefore.integer ?? 0)"),
+        ("nbf", "guard «UnixTime(seconds: notBefore) <= now.adding(seconds: leeway)» else", "true"),
+        (
+            "age", "guard «now <= issuedAt.adding(seconds: policy.maximumAgeSeconds).adding(seconds: leeway)» else", "true"
+        ),
+    ],
+    "Sources/AppleID/VerifiedAppleToken.swift": [
+        ("sub is not empty", "«!subject.isEmpty»,", "true"),
+        ("sub has 255 characters", "«subject.unicodeScalars.count <= 255» else", "true"),
+        ("nonce", "‹try checkNonce(nonce)›", ""),
+        ("nonce must come back", "if sent != nil, «!isUnsupported» {", "false"),
+        ("nonce is required", "if «sent == nil», requiresNonce {", "false"),
+        ("nonce is a string", "guard let claim = «claim.string» else", '(claim.string ?? "")'),
+        ("nonce must be sent", "if «requiresNonce» { throw .nonceUnexpected }", "false"),
+        (
+            "nonce matches",
+            "guard «NonceComparison(cryptography: cryptography).matches(claim: claim, raw: sent)» else", "true",
+        ),
+        ("digest of the nonce", "decoded.map { «cryptography.areEqual($0[...], digest[...])» }", "true"),
+    ],
+    "Sources/KeyCache/RefreshPolicy.swift": [
+        ("times of the future", "guard «isBelievable(fetched.fetchedAt, at: now)» else", "true"),
+        ("freshness", "if «now < fetched.freshUntil» {", "true"),
+        ("72 hours", "return «now <= fetched.fetchedAt.adding(seconds: maximumAgeSeconds)» ?", "true"),
+        ("pause after a failure", "if let pause = «pause(after: failure, of: cooldownSeconds, at: now)» {", "nil"),
+        ("one fetch a minute", "if «pause(after: record.missedAt, of: cooldownSeconds, at: now) != nil» {", "false"),
+        ("pause in an outage", "if let pause = «pause(after: failure, of: backoffSeconds, at: now)» {", "nil"),
+        (
+            "pause of renewals", "&& «pause(after: record.lastAttempt?.endedAt, of: cooldownSeconds, at: now) == nil»",
+            "true",
+        ),
+        ("pauses of the future", "guard let start, «isBelievable(start, at: now)» else", "true"),
+    ],
+    "Sources/KeyCache/Descriptor.swift": [
+        (
+            "kind of the file", "guard «status.st_mode & S_IFMT == (place == .folder ? S_IFDIR : S_IFREG)» else", "true"
+        ),
+        ("owner of the file", "guard «status.st_uid == geteuid()» else", "true"),
+        ("writable by nobody else", "guard «status.st_mode & (S_IWGRP | S_IWOTH) == 0» else", "true"),
+        ("no link is followed", "flags | «O_NOFOLLOW» | O_CLOEXEC | O_NONBLOCK", "0"),
+        ("no link to the folder", "O_DIRECTORY | «O_NOFOLLOW» | O_CLOEXEC))", "0"),
+        ("files are for their owner", "O_NOCTTY, «0o600»))", "0o666"),
+    ],
+    "Sources/KeyCache/KeyFile.swift": [
+        ("size of the file", "guard «status.st_size <= maximumSize» else", "true"),
+        ("trust in the lock", "‹_ = try lock.trustedStatus(of: .lock)›", ""),
+        ("trust in the folder", "‹_ = try descriptor.trustedStatus(of: .folder)›", ""),
+        ("a path names a file", "guard «!name.isEmpty»,", "true"),
+        ("no NUL in a path", "«!path.utf8.contains(0)» else", "true"),
+        ("folders are for their owner", "mkdir(path, «0o700»)", "0o777"),
+        ("a draft left behind", "killed here.\n            ‹folder.remove(draft)›", ""),
+    ],
+    "Sources/KeyCache/KeyRecord.swift": [
+        ("only what we wrote", "guard «serialized() == bytes» else", "true"),
+        (
+            "bounds of freshness",
+            "«Freshness.bounds.contains(freshUntil.milliseconds - fetchedAt.milliseconds)»\n", "true",
+        ),
+        ("times can be reckoned with", "«(0..<(1 << 53)).contains(milliseconds)» else", "true"),
+        ("a record has a usable key", "«keys.contains(.rs256)»,", "true"),
+    ],
+    "Sources/KeyCache/KeyRecord+Response.swift": [
+        ("new keys are usable", "guard «keys.contains(.rs256)» else", "true"),
+        ("304 only to our tag", "where «known.entityTag != nil»:", "true"),
+        ("the clock was set back", "if let known = fetched, «known.fetchedAt > now» {", "false"),
+    ],
+    "Sources/KeyCache/KeyCache.swift": [
+        ("keys of this address", "guard «read.url == record.url» else", "true"),
+        ("a missing key is remembered", "if let keyID, «!record.knows(keyID)» {", "false"),
+        ("own keys are newer", "«own > read.fetched?.fetchedAt ?? UnixTime(milliseconds: 0)»", "false"),
+        ("look again under the lock", "if «isWanted()» {\n                        fetchKeys", "true"),
+        ("the whole set for a missing key", "let isRenewal = «keyID.map(record.knows) ?? true»", "true"),
+    ],
+    "Sources/KeyCache/Freshness.swift": [
+        (
+            "a minute at least", "«max(Self.granted(by: response), Self.bounds.lowerBound / 1000)»",
+            "Self.granted(by: response)",
+        ),
+        ("a day at most", ", «Self.bounds.upperBound / 1000»)", ".max"),
+        ("size of an ETag", "guard «bytes.count <= 256»,", "true"),
+    ],
+    "Sources/Accounts/RefreshRotation.swift": [
+        ("a token of ours", "guard «token.isGenuine(salt: state.salt, using: cryptography)» else", "true"),
+        ("the session lives", "guard «session.isAlive(at: now)» else", "true"),
+        ("the token of now", "if «cryptography.areEqual(digest[...], state.digest[...])» {", "true"),
+        ("the token before", "«cryptography.areEqual(digest[...], previous.digest[...])»,", "true"),
+        ("grace", "«now <= previous.rotatedAt.adding(seconds: policy.graceSeconds)»", "true"),
+        (
+            "the key that made the successor",
+            "guard let key = «keys.sessionKey(named: previous.keyID, using: cryptography)» else",
+            "keys.sessionKey(using: cryptography)",
+        ),
+    ],
+    "Sources/Accounts/RefreshToken.swift": [
+        ("tag of a refresh token", "«cryptography.areEqual(tag[...], expected[...])»", "true"),
+    ],
+    "Sources/Accounts/Session.swift": [
+        ("end of a session", "{ «now < expiresAt» }", "(now <= expiresAt)"),
+        ("absolute end", "{ «min(endsAt, refresh.expiresAt)» }", "refresh.expiresAt"),
+        ("end of the token", "{ «min(endsAt, refresh.expiresAt)» }", "endsAt"),
+    ],
+    "Sources/Accounts/Sessions.swift": [
+        (
+            "only our tokens are counted",
+            "«token.isGenuine(salt: session.refresh.salt, using: cryptography)» else {\n            return nil", "true",
+            "AuthFunctionTests.RateLimiterTests",
+        ),
+        (
+            "reuse ends the session",
+            "return «.end(\n                        AuditEntry(\n                            time: now, event: .refreshReused,"
+            " accountID: account.id, sessionID: session.id,\n                            origin: origin))»",
+            ".keep",
+        ),
+        (
+            "no new token for the disabled",
+            "case .rotated(let rotated, let successor):\n                    guard «!account.isDisabled» else", "true",
+        ),
+        (
+            "no lost token for the disabled",
+            "case .repeated(let successor):\n                    guard «!account.isDisabled» else", "true",
+        ),
+        (
+            "only a token logs out",
+            "guard «token.isGenuine(salt: session.refresh.salt, using: cryptography)» else {\n                    failure",
+            "true",
+        ),
+        ("session of the account", "let (session, account) = found, «session.accountID == claims.accountID» else", "true"),
+        ("session of an access token lives", "guard «session.isAlive(at: now)» else", "true"),
+        ("the disabled see nothing", "guard «!account.isDisabled» else { throw .accountDisabled }", "true"),
+        ("one's own sessions", "guard «account.id == accountID» else", "true"),
+        ("not the one that asks", "except: «session.id»)", "nil"),
+    ],
+    "Sources/Accounts/AccessTokenVerifier.swift": [
+        ("typ is at+jwt", '«type == "at+jwt" || type == "application/at+jwt"» else', "true"),
+        ("iss of an access token", 'guard «claims["iss"]?.string == issuer» else', "true"),
+        ("aud of an access token", 'guard «claims["aud"]?.string == audience» else', "true"),
+        ("exp of an access token", "«now < UnixTime(seconds: expiry)» else", "true"),
+        ("exp of an access token, without leeway", "«now < UnixTime(seconds: expiry)» else", "(now <= UnixTime(seconds: expiry))"),
+    ],
+    "Sources/Accounts/SignIn+Opening.swift": [
+        ("the disabled get no session", "guard «!account.isDisabled» else", "true"),
+        ("the disabled change nothing", "guard «!known.isDisabled» else", "true"),
+        ("linking is a choice", "if «policy.linksVerifiedEmail», let", "true"),
+        ("only verified addresses link", "«email.isVerified == true»,", "true"),
+        ("no alias links", "«!email.isPrivate» {", "true"),
+        ("e-mail of the body is a contact", "contactEmail: «identity.email == nil ? arrival.client.email : nil»)", "arrival.client.email"),
+        ("a credential is good once", "once: «arrival.marks»,", "[]"),
+        ("a repetition gets its answer", "repeating: «isFirst ? repetition?.name : nil»,", "nil"),
+    ],
+    "Sources/Accounts/Idempotency.swift": [
+        ("a receipt is of its token", "secret = «cryptography.sha256(credential) + key»", "key"),
+        ("a receipt is of its key", "secret = «cryptography.sha256(credential) + key»", "cryptography.sha256(credential)"),
+        ("a receipt ends", "expiresAt: «now.adding(seconds: seconds)»)", "now.adding(seconds: seconds + 1)"),
+    ],
+}
