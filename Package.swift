@@ -52,9 +52,15 @@ let package = Package(
         room("CurlHTTP", ["CurlShim"]),
         room("KeyCache", ["AppleID", "JOSE"]),
         .systemLibrary(name: "SQLiteShim"),
+        .target(
+            name: "PostgreSQLShim", cSettings: [.define("POSTGRESQL_SHIM", .when(traits: ["PostgreSQL"]))],
+            linkerSettings: [.linkedLibrary("dl")]),
         room(
             "UserStores",
-            ["Accounts", "AppleID", "JOSE", .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"]))]),
+            [
+                "Accounts", "AppleID", "JOSE", .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
+                .target(name: "PostgreSQLShim", condition: .when(traits: ["PostgreSQL"])),
+            ]),
 
         // The doorway, and the programs.
         room("AuthFunction", ["Accounts", "AppleID", "JOSE"]),

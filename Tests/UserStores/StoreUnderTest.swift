@@ -11,6 +11,8 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
     let name: String
     /// Whether other processes see what one wrote, and whether it outlives them.
     let isShared: Bool
+    /// Whether one writer holds all of it, known accounts and unknown ones, and not only the rows that it reads.
+    var isHeldWhole = false
     /// Runs its body with the URL of an empty store, and removes the store.
     let withURL: @Sendable ((String) throws -> Void) throws -> Void
 
@@ -20,8 +22,15 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         var all = [StoreUnderTest(name: "memory", isShared: false) { try $0("memory:") }]
         #if SQLite
         all.append(
-            StoreUnderTest(name: "SQLite", isShared: true) { body in
+            StoreUnderTest(name: "SQLite", isShared: true, isHeldWhole: true) { body in
                 try withFolder { try body("sqlite:\($0)/state/accounts.db") }
+            })
+        #endif
+        #if PostgreSQL
+        all.append(StoreUnderTest(name: "PostgreSQL", isShared: true) { try $0(PostgreSQLServer.shared.url()) })
+        all.append(
+            StoreUnderTest(name: "PostgreSQL behind PgBouncer", isShared: true) {
+                try $0(PostgreSQLServer.shared.pooler.url())
             })
         #endif
         return all
