@@ -98,6 +98,6 @@ let package = Package(
             ]),
         tests("AuthFunction", ["Accounts", "AppleID", "AuthFunction", "JOSE", "OpenSSLCrypto", "UserStores"]),
         tests("Integration", ["Accounts", "AppleID", "JOSE", "OpenSSLCrypto", "auth-apple", "apple-simulator"]),
-        tests("Linkage", []),
+        tests("Linkage", ["auth-apple"]),
     ]
 )

@@ -5,7 +5,7 @@
 #
 #   core         what every build needs: libcrypto and libcurl's headers
 #   sqlite       the SQLite store (the default trait)
-#   postgresql   the PostgreSQL store (trait PostgreSQL)
+#   postgresql   the PostgreSQL store (trait PostgreSQL): libpq's header, and libpq itself, which is opened at run time
 #   test         what Tests/run.sh needs on top
 #
 # Swift itself is expected to be there (https://www.swift.org/install). Run as root, or with sudo at hand; otherwise the
@@ -28,7 +28,7 @@ for purpose in "$@"; do
     test)
         wanted="$wanted ca-certificates curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
         wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev node-jose nodejs"
-        wanted="$wanted sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light"
+        wanted="$wanted libpq-dev postgresql pgbouncer sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light"
         ;;
     --help | -h) usage; exit 0 ;;
     *) echo "packages.sh: no purpose '$purpose'; there are core, sqlite, postgresql and test" >&2; exit 64 ;;

@@ -64,9 +64,9 @@ struct Rooms {
             judgedBy: EdgeJudgement(
                 keysURL: AppleKeys.fault,
                 keyCache: { KeyCache.canBe(at: $0) ? nil : ("names no file", "set it to a path") },
-                store: { url in
+                store: { url, accountQueries, isLinking in
                     do throws(StoreConfigurationError) {
-                        opened = try UserStores.open(url)
+                        opened = try UserStores.open(url, accountQueries: accountQueries, isLinking: isLinking)
                         return nil
                     } catch {
                         return ("cannot be used", error.description)

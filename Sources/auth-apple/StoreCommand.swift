@@ -28,12 +28,13 @@ enum StoreCommand {
     static func withStore(_ work: (any UserStore) throws(StoreError) -> String?) -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let mode = reader.mode()
+        let accountQueries = reader.text("ACCOUNT_QUERIES")
         guard let url = reader.store(mode: mode), reader.environment.problems.isEmpty else {
             return Report.configuration(reader.environment.problems)
         }
         let store: any UserStore
         do throws(StoreConfigurationError) {
-            store = try UserStores.open(url)
+            store = try UserStores.open(url, accountQueries: accountQueries)
         } catch {
             return Report.configuration([
                 ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)

@@ -30,9 +30,8 @@ package final class PostgreSQLServer: @unchecked Sendable {
         try makeCertificate()
         try run(
             "initdb", "-D", self.data, "-U", "postgres", "--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync",
-            "--encoding=UTF8", "--locale=C")
+            "--encoding=UTF8", "--locale=C.UTF-8")
         try start()
-        guard let server = process else { return }
         // Tests are often ended from outside. Whoever ends them ends the server, a second later.
         let script = """
             while kill -0 \(getpid()) 2>/dev/null; do sleep 1; done
@@ -41,7 +40,6 @@ package final class PostgreSQLServer: @unchecked Sendable {
             """
         watch = try ChildProcess(
             URL(filePath: "/bin/sh"), ["-c", script, folder, self.data], environment: ["PATH": "/usr/bin:/bin"])
-        _ = server
     }
 
     deinit {
@@ -106,8 +104,11 @@ package final class PostgreSQLServer: @unchecked Sendable {
     // MARK: - Its names
 
     /// The URL of an empty schema, by socket.
-    package func url(_ parameters: String = "", user: String = "postgres", schema: String = PostgreSQLServer.newSchema()) -> String {
-        "postgres://\(user)@/postgres?host=\(folder)&port=\(port)&schema=\(schema)\(parameters)"
+    package func url(
+        _ parameters: String = "", user: String = "postgres", database: String = "postgres",
+        schema: String = PostgreSQLServer.newSchema()
+    ) -> String {
+        "postgres://\(user)@/\(database)?host=\(folder)&port=\(port)&schema=\(schema)\(parameters)"
     }
 
     package static func newSchema() -> String {
@@ -119,11 +120,13 @@ package final class PostgreSQLServer: @unchecked Sendable {
 
     /// Runs statements as the superuser; what they give, without headings.
     @discardableResult
-    package func psql(_ statements: String, user: String = "postgres", variables: [String: String] = [:]) throws -> String {
+    package func psql(
+        _ statements: String = "", file: URL? = nil, user: String = "postgres", database: String = "postgres"
+    ) throws -> String {
         let ran = try Ran(
             ["/usr/bin/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
-                + variables.flatMap { ["-v", "\($0.key)=\($0.value)"] }
-                + ["-h", folder, "-p", "\(port)", "-U", user, "postgres"],
+                + (file.map { ["-f", $0.path()] } ?? [])
+                + ["-h", folder, "-p", "\(port)", "-U", user, database],
             environment: ["PATH": "/usr/bin:/bin"], input: Data(statements.utf8))
         guard ran.status == 0 else { throw Failure(text: ran.text) }
         return String(decoding: ran.output, as: UTF8.self).trimmingCharacters(in: .newlines)

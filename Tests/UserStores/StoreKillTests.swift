@@ -8,9 +8,8 @@ import UserStores
 /// Processes that sign in, refresh and log out until they are killed at any moment: what they said was done stays done, and
 /// what they were at is done wholly or not at all.
 @Suite(.serialized) struct StoreKillTests {
-    private static let rounds = 150
     private static let atOnce = 2
-    private static let limit: Duration = .seconds(40)
+    private static let limit: Duration = .seconds(60)
 
     @Test(arguments: StoreUnderTest.shared)
     func nothingThatWasAcknowledgedIsUndoneByAKill(_ subject: StoreUnderTest) throws {
@@ -19,13 +18,14 @@ import UserStores
             var ledger = Ledger()
             let began = ContinuousClock.now
             var kills = 0
-            for round in 0..<Self.rounds where began.duration(to: .now) < Self.limit {
+            let people = max(4, subject.kills / 15)
+            for round in 0..<(subject.kills / Self.atOnce) where began.duration(to: .now) < Self.limit {
                 // Some at once, on the same accounts, so that one is killed while another waits for it.
                 let probes = try (0..<Self.atOnce).map { _ in
-                    try StoreProbe(url, command: ["lives", "person-\(round % 20)"])
+                    try StoreProbe(url, command: ["lives", "person-\(round % people)"])
                 }
                 for probe in probes {
-                    ledger.read(probe.lines(killedAfter: UInt32.random(in: 5_000...60_000)))
+                    ledger.read(probe.lines(killedAfter: UInt32.random(in: subject.lives)))
                     kills += 1
                 }
             }

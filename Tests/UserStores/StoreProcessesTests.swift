@@ -15,9 +15,9 @@ import UserStores
 
     /// Regression: a process that looked at the version before the schema was there, and at the tables after, took the
     /// file for another program's. One round in six showed it.
-    @Test(arguments: StoreUnderTest.shared, 0..<6)
-    func sixtyFourFirstLoginsOnAnEmptyStoreMakeOneAccount(_ subject: StoreUnderTest, round: Int) throws {
-        try subject.withURL { url in try signInAtOnce(64, at: url) }
+    @Test(arguments: StoreUnderTest.shared)
+    func sixtyFourFirstLoginsOnAnEmptyStoreMakeOneAccount(_ subject: StoreUnderTest) throws {
+        for _ in 0..<(subject.isHeldWhole ? 6 : 2) { try subject.withURL { url in try signInAtOnce(64, at: url) } }
     }
 
     private func signInAtOnce(_ count: Int, at url: String) throws {

@@ -13,6 +13,9 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
     let isShared: Bool
     /// Whether one writer holds all of it, known accounts and unknown ones, and not only the rows that it reads.
     var isHeldWhole = false
+    /// How long a process lives that is killed, in microseconds: long enough to have done something.
+    var lives: ClosedRange<UInt32> = 20_000...300_000
+    var kills = 110
     /// Runs its body with the URL of an empty store, and removes the store.
     let withURL: @Sendable ((String) throws -> Void) throws -> Void
 
@@ -22,7 +25,7 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         var all = [StoreUnderTest(name: "memory", isShared: false) { try $0("memory:") }]
         #if SQLite
         all.append(
-            StoreUnderTest(name: "SQLite", isShared: true, isHeldWhole: true) { body in
+            StoreUnderTest(name: "SQLite", isShared: true, isHeldWhole: true, lives: 5_000...60_000, kills: 300) { body in
                 try withFolder { try body("sqlite:\($0)/state/accounts.db") }
             })
         #endif

@@ -57,7 +57,9 @@ package struct Configuration: Sendable {
         let keyCachePath = reader.text("KEY_CACHE") ?? reader.defaultKeyCache(userID: userID)
         reader.judge("KEY_CACHE", edges.keyCache(keyCachePath))
         let storeURL = reader.store(mode: mode)
-        if let storeURL { reader.judge("STORE", edges.store(storeURL)) }
+        let accountQueries = reader.text("ACCOUNT_QUERIES")
+        let linksVerifiedEmail = reader.flag("LINK_VERIFIED_EMAIL")
+        if let storeURL { reader.judge("STORE", edges.store(storeURL, accountQueries, linksVerifiedEmail)) }
         let tokenIssuer = reader.required(
             "TOKEN_ISSUER", remedy: "set it to the URL that names you in your tokens' iss")
         let tokenAudience = reader.required(
@@ -67,7 +69,8 @@ package struct Configuration: Sendable {
             refreshTokenSeconds: reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000),
             sessionSeconds: reader.number("SESSION_SECONDS", 3600...315_360_000, default: 31_536_000),
             graceSeconds: reader.number("REFRESH_GRACE_SECONDS", 0...60, default: 10))
-        let signInPolicy = SignInPolicy(sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"))
+        let signInPolicy = SignInPolicy(
+            sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"), linksVerifiedEmail: linksVerifiedEmail)
         let rateLimits = reader.rateLimits()
         let trustedProxies = Int(reader.number("TRUSTED_PROXIES", 0...10, default: 0))
         let basePath = reader.basePath()

@@ -5,11 +5,11 @@ package struct EdgeJudgement {
 
     package var keysURL: (_ url: String, Configuration.Mode) -> Fault?
     package var keyCache: (_ path: String) -> Fault?
-    package var store: (_ url: String) -> Fault?
+    package var store: (_ url: String, _ accountQueries: String?, _ isLinking: Bool) -> Fault?
 
     package init(
         keysURL: @escaping (String, Configuration.Mode) -> Fault?, keyCache: @escaping (String) -> Fault?,
-        store: @escaping (String) -> Fault?
+        store: @escaping (String, String?, Bool) -> Fault?
     ) {
         self.keysURL = keysURL
         self.keyCache = keyCache

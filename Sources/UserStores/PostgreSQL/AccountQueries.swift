@@ -10,7 +10,7 @@ struct AccountQueries {
         case findByAppleSubject = "find_by_apple_sub"
         case findByID = "find_by_id"
         case findByTransferSubject = "find_by_transfer_sub"
-        /// An account without a `sub`, whose verified address is $1.
+        /// Every account whose address is $1, whatever else it has.
         case findByVerifiedEmail = "find_by_verified_email"
         /// Gives the id, or no row if there is such an account.
         case insert

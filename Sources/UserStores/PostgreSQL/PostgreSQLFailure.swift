@@ -20,12 +20,12 @@ enum PostgreSQLFailure: Error, Hashable {
     /// The database does not allow it now; the text says why and what to do.
     case unavailable(String)
 
-    /// Whether the same transaction, run again, may succeed. A row that is there already is one that another process made
-    /// a moment ago: the next run finds it.
+    /// Whether the same transaction, run again, may succeed: what it met was made by another process a moment ago, and the
+    /// next run finds it. 22012 is the division by nought of `SQLStatement.orOvertaken`, the only one there is.
     var isOvertaken: Bool {
         switch self {
         case .overtaken: true
-        case .state(let state): ["40001", "40P01", "23505"].contains(state)
+        case .state(let state): ["40001", "40P01", "23505", "22012"].contains(state)
         default: false
         }
     }
@@ -64,14 +64,16 @@ enum PostgreSQLFailure: Error, Hashable {
     }
 
     private static func isPassing(_ state: String) -> Bool {
-        ["08", "25", "28", "3D", "40", "53", "55", "57", "58"].contains(String(state.prefix(2))) || state == "42501"
+        ["08", "25", "28", "3D", "40", "53", "55", "57", "58"].contains(String(state.prefix(2)))
+            || ["22012", "42501"].contains(state)
     }
 
     private static func explanation(_ state: String) -> String {
         switch state {
         case "25006": "it is read-only: a standby, or default_transaction_read_only"
         case "25P03": "the transaction was idle for too long"
-        case "40001", "40P01", "23505": "others were faster again and again"
+        case "22012", "40001", "40P01": "others were faster again and again"
+        case "23505": "an id is taken that should not be"
         case "42501": "the role may not do this: see deploy/postgresql/role.sql, or migrate as a role that may"
         case "53100": "the disk is full"
         case "53300": "there are too many connections"

@@ -120,13 +120,12 @@ enum PostgreSQLSchema {
         """,
     ]
 
-    /// The whole schema as one script for `psql`, in the schema of that name.
-    static func script(schema: String = "auth_apple") -> String {
+    /// The tables as one script for `psql`, in a schema that is there.
+    static var script: String {
         var text = """
-            -- The tables of auth-apple in PostgreSQL, as `auth-apple store migrate` makes them.
+            -- The tables of auth-apple in PostgreSQL, as `auth-apple store migrate` makes them. The schema is there already.
             BEGIN;
-            CREATE SCHEMA IF NOT EXISTS \(schema);
-            SET LOCAL search_path = \(schema);
+            SET LOCAL search_path = auth_apple;
             \(stepsTable);
 
             """
