@@ -30,7 +30,9 @@ import Testing
         func sql(_ text: String) throws -> String { try server.psql(text, database: database) }
 
         /// Somebody who was there before; their id.
-        func user(_ email: String, verified: Bool = true, google: String? = nil, password: String? = nil) throws -> String {
+        func user(_ email: String, verified: Bool = true, google: String? = nil, password: String? = nil) throws
+            -> String
+        {
             let quoted = { (text: String?) in text.map { "'\($0)'" } ?? "NULL" }
             return try sql(
                 """
@@ -62,7 +64,8 @@ import Testing
             try example.sql("SELECT email, email_verified, google_sub, password_hash, name, apple_sub FROM users")
                 == "Ana@Example.com|t|g-1|hash|Ana|001.ana", "the address is that of the other ways in")
         #expect(
-            try example.sql("SELECT event FROM auth_apple.audit ORDER BY number") == "account_linked\nsigned_in\nsigned_in")
+            try example.sql("SELECT event FROM auth_apple.audit ORDER BY number")
+                == "account_linked\nsigned_in\nsigned_in")
         // The session is one like any other.
         let refreshed = try example.site.send(
             FunctionSite.event("POST", "/auth/refresh", body: ["refresh_token": again.refreshToken]))
@@ -79,7 +82,8 @@ import Testing
 
     /// Why somebody with the same address is somebody else.
     enum Stranger: CaseIterable {
-        case unverifiedHere, unverifiedThere, unknownThere, relay, relayByAddress, twoWithOneAddress, otherSubject, kelvinSign
+        case unverifiedHere, unverifiedThere, unknownThere, relay, relayByAddress, twoWithOneAddress, otherSubject,
+            kelvinSign
         case notConfigured, disabled
     }
 
@@ -123,7 +127,9 @@ import Testing
         let example = try Example()
         let ana = try example.user("ana@example.com", google: "g-1")
         let linking = try example.site.atOnce(
-            Array(repeating: example.site.event(token: example.token("001.ana", ["--email", "ana@example.com"])), count: 12))
+            Array(
+                repeating: example.site.event(token: example.token("001.ana", ["--email", "ana@example.com"])),
+                count: 12))
         #expect(linking.allSatisfy { $0.status == 200 && $0.accountID == ana })
         #expect(try example.sql("SELECT count(*) FROM auth_apple.audit WHERE event = 'account_linked'") == "1")
         let making = try example.site.atOnce(
@@ -145,14 +151,17 @@ import Testing
     @Test(arguments: [
         ("find_by_id", "FOR UPDATE", "", "FOR UPDATE"), ("find_by_id", "WHERE id = $1", "WHERE id = $2", "parameters"),
         ("find_by_id", "contact_email,", "", "contact_email"), ("list", "id, apple_sub", "id::text, apple_sub", "cast"),
-        ("find_by_apple_sub", "public.users", "public.persons", "42P01"), ("insert", "RETURNING id", "", "RETURNING id"),
+        ("find_by_apple_sub", "public.users", "public.persons", "42P01"),
+        ("insert", "RETURNING id", "", "RETURNING id"),
         ("find_by_apple_sub", "apple_sub = $1", "apple_sub = $1 || 'x'", "does not find"),
         ("update", "disabled_at = $11,", "", "disabled_at"), ("update", "apple_sub = $2,", "", "apple_sub"),
         ("delete", "WHERE id = $1", "WHERE id = $1 AND false", "delete.sql"),
         ("find_by_verified_email", "FOR UPDATE", "AND apple_sub IS NULL FOR UPDATE", "every account"),
         ("update", "contact_email = $8,", "", "does not keep contact_email"),
     ])
-    func theCheckNamesTheFileThatBreaksTheContract(_ file: String, _ text: String, _ other: String, _ word: String) throws {
+    func theCheckNamesTheFileThatBreaksTheContract(_ file: String, _ text: String, _ other: String, _ word: String)
+        throws
+    {
         let example = try Example()
         let folder = example.site.folder.appending(path: "queries")
         try FileManager.default.copyItem(at: Self.deployed.appending(path: "users"), to: folder)

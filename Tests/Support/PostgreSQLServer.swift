@@ -20,7 +20,8 @@ package final class PostgreSQLServer: @unchecked Sendable {
     private let settings: [String]
 
     package init(data: String? = nil, settings: [String] = []) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "postgresql-\(UUID().uuidString.prefix(8))").path()
+        folder = FileManager.default.temporaryDirectory.appending(path: "postgresql-\(UUID().uuidString.prefix(8))")
+            .path()
         self.data = data ?? folder + "/data"
         self.settings = settings
         port = try Self.freePort()
@@ -66,7 +67,8 @@ package final class PostgreSQLServer: @unchecked Sendable {
     package func start() throws {
         let command = Self.unprivileged(
             [
-                "\(Self.binaries)/postgres", "-D", data, "-k", folder, "-p", "\(port)", "-c", "listen_addresses=127.0.0.1",
+                "\(Self.binaries)/postgres", "-D", data, "-k", folder, "-p", "\(port)", "-c",
+                "listen_addresses=127.0.0.1",
                 "-c", "ssl=on", "-c", "ssl_cert_file=\(folder)/server.pem", "-c", "ssl_key_file=\(folder)/server.key",
                 "-c", "max_connections=120", "-c", "shared_buffers=32MB", "-c", "deadlock_timeout=100ms",
                 "-c", "password_encryption=scram-sha-256",
@@ -170,7 +172,9 @@ package final class PostgreSQLServer: @unchecked Sendable {
             try Data("\"postgres\" \"\"\n".utf8).write(to: URL(filePath: folder + "/users.txt"))
             let command = PostgreSQLServer.unprivileged(["/usr/sbin/pgbouncer", folder + "/pgbouncer.ini"])
             process = try ChildProcess(URL(filePath: command[0]), Array(command.dropFirst()))
-            for _ in 0..<300 where !FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.\(port)") { usleep(20_000) }
+            for _ in 0..<300 where !FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.\(port)") {
+                usleep(20_000)
+            }
         }
 
         package func url(schema: String = PostgreSQLServer.newSchema()) -> String {

@@ -12,11 +12,17 @@ import Testing
     @Test(arguments: [
         (
             "//ana:p%40ss%2Fword@db.example:6432/finnova?sslmode=verify-full&schema=auth",
-            ["user=ana", "password=p@ss/word", "host=db.example", "port=6432", "dbname=finnova", "sslmode=verify-full"],
+            [
+                "user=ana", "password=p@ss/word", "host=db.example", "port=6432", "dbname=finnova",
+                "sslmode=verify-full",
+            ],
             "auth"
         ),
         ("//", [], "auth_apple"),
-        ("//[2001:db8::1]:5433,other/db?ssl=true", ["host=2001:db8::1,other", "port=5433,", "dbname=db", "sslmode=require"], "auth_apple"),
+        (
+            "//[2001:db8::1]:5433,other/db?ssl=true",
+            ["host=2001:db8::1,other", "port=5433,", "dbname=db", "sslmode=require"], "auth_apple"
+        ),
         ("///db?host=%2Frun%2Fpostgresql", ["dbname=db", "host=/run/postgresql"], "auth_apple"),
         (
             " host=/run/postgresql dbname = 'my db' password='it\\'s \\\\' schema=s_1 ",
@@ -33,12 +39,14 @@ import Testing
     @Test func whoIsAskedForATrustedNameGetsOneOrNothing() throws {
         let server = PostgreSQLServer.shared
         let role = PostgreSQLServer.newSchema()
-        try server.psql("CREATE ROLE \(role) LOGIN PASSWORD 'canary-right'; GRANT CREATE ON DATABASE postgres TO \(role)")
+        try server.psql(
+            "CREATE ROLE \(role) LOGIN PASSWORD 'canary-right'; GRANT CREATE ON DATABASE postgres TO \(role)")
         let url = { (host: String, password: String, more: String) in
             "postgres://\(role):\(password)@\(host):\(server.port)/postgres?schema=\(role)&sslmode=verify-full\(more)"
         }
         let trusted = "&sslrootcert=\(server.authority)"
-        #expect(try UserStores.open(url("localhost", "canary-right", trusted)).signIn(person("1")) { login(of: $0) }.isNew)
+        #expect(
+            try UserStores.open(url("localhost", "canary-right", trusted)).signIn(person("1")) { login(of: $0) }.isNew)
         #expect(try UserStores.open(url("localhost", "canary-right", trusted)).check().hasSuffix("TLSv1.3"))
         for (url, word) in [
             (url("localhost", "canary-wrong", trusted), "password"),
@@ -105,7 +113,7 @@ import Testing
         let server = PostgreSQLServer.shared
         let schema = PostgreSQLServer.newSchema()
         let store = try UserStores.open(server.url(schema: schema))
-        for device in [["platform": "ios", "n": 1] as JSON, ["x": "a\0"], ["y": .decimal("1e400000")]] {
+        for device in [["platform": "ios", "n": .integer(1)] as JSON, ["x": "a\0"], ["y": .decimal("1e400000")]] {
             _ = try store.signIn(person("1")) { login(of: $0, on: device) }
         }
         let found = try server.psql(

@@ -160,7 +160,9 @@ import Testing
             let url = server.url("&options=-c%20default_tablespace%3D\(space)", schema: space)
             _ = try StoreProbe(url, "first").signedIn()
             let store = try UserStores.open(url)
-            let large = JSON.object(["x": .string(String((0..<4000).map { _ in "abcdefghijklmnop".randomElement() ?? "a" }))])
+            let large = JSON.object([
+                "x": .string(String((0..<4000).map { _ in "abcdefghijklmnop".randomElement() ?? "a" }))
+            ])
             var sessions = 1
             var failure: (any Error)?
             while failure == nil, sessions < 2000 {

@@ -62,7 +62,8 @@ import Testing
             let failure = #expect(throws: PostgreSQLServer.Failure.self, "\(forbidden)") {
                 try server.psql(forbidden, user: "auth_apple_function", database: database)
             }
-            #expect(failure?.text.contains("permission denied") == true || failure?.text.contains("must be owner") == true)
+            #expect(
+                failure?.text.contains("permission denied") == true || failure?.text.contains("must be owner") == true)
         }
         #expect(throws: StoreError.self, "the audit is not the function's to purge") {
             try function.purge(before: noon.adding(seconds: 500 * 86_400))
@@ -71,13 +72,17 @@ import Testing
 
         let dump = server.folder + "/\(database).dump"
         try server.run(
-            "pg_dump", "-h", server.folder, "-p", "\(server.port)", "-U", "postgres", "-Fc", "--schema=auth_apple", "-f", dump,
+            "pg_dump", "-h", server.folder, "-p", "\(server.port)", "-U", "postgres", "-Fc", "--schema=auth_apple",
+            "-f", dump,
             database)
         try server.psql("DROP SCHEMA auth_apple CASCADE", database: database)
-        let empty = #expect(throws: StoreError.self) { try UserStores.open(url("function")).signIn(person("1")) { login(of: $0) } }
+        let empty = #expect(throws: StoreError.self) {
+            try UserStores.open(url("function")).signIn(person("1")) { login(of: $0) }
+        }
         #expect("\(String(describing: empty))".contains("42501"), "\(String(describing: empty))")
         try server.run(
-            "pg_restore", "-h", server.folder, "-p", "\(server.port)", "-U", "postgres", "--exit-on-error", "-d", database, dump)
+            "pg_restore", "-h", server.folder, "-p", "\(server.port)", "-U", "postgres", "--exit-on-error", "-d",
+            database, dump)
         let restored = try UserStores.open(url("function"))
         #expect(try restored.check().contains("schema 1, 1 accounts, 1 sessions"))
         #expect(try restored.session(made.session.id)?.0 == made.session)

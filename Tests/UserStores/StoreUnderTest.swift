@@ -25,7 +25,8 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         var all = [StoreUnderTest(name: "memory", isShared: false) { try $0("memory:") }]
         #if SQLite
         all.append(
-            StoreUnderTest(name: "SQLite", isShared: true, isHeldWhole: true, lives: 5_000...60_000, kills: 300) { body in
+            StoreUnderTest(name: "SQLite", isShared: true, isHeldWhole: true, lives: 5_000...60_000, kills: 300) {
+                body in
                 try withFolder { try body("sqlite:\($0)/state/accounts.db") }
             })
         #endif

@@ -5,7 +5,8 @@ internal import JOSE
 
 extension SQLRow {
     func account() throws(PostgreSQLFailure) -> Account {
-        guard let id = try id("id"), let createdAt = try time("created_at"), let updatedAt = try time("updated_at") else {
+        guard let id = try id("id"), let createdAt = try time("created_at"), let updatedAt = try time("updated_at")
+        else {
             throw .unusable("an account has no id, created_at or updated_at")
         }
         var profile = Profile(fullName: try text("full_name"), contactEmail: try text("contact_email"))

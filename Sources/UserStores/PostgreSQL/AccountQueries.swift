@@ -90,10 +90,10 @@ struct AccountQueries {
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING
                 """),
             .update: """
-                UPDATE accounts SET apple_sub = $2, transfer_sub = $3, full_name = $4, email = $5, email_verified = $6,
-                is_private_email = $7, contact_email = $8, created_at = $9, updated_at = $10, disabled_at = $11,
-                consent_revoked_at = $12, email_forwarding = $13, email_forwarding_since = $14 WHERE id = $1
-                """,
+            UPDATE accounts SET apple_sub = $2, transfer_sub = $3, full_name = $4, email = $5, email_verified = $6,
+            is_private_email = $7, contact_email = $8, created_at = $9, updated_at = $10, disabled_at = $11,
+            consent_revoked_at = $12, email_forwarding = $13, email_forwarding_since = $14 WHERE id = $1
+            """,
             .delete: "DELETE FROM accounts WHERE id = $1",
             .list: "SELECT \(columns) FROM accounts WHERE id > $1 ORDER BY id LIMIT $2",
         ], isMapped: false)

@@ -24,9 +24,13 @@ extension PostgreSQLConnection {
     /// One step in one transaction, while nobody else takes one. Where there are no such locks the steps are safe all the
     /// same: each can be repeated, and two who record it at once get in each other's way.
     func takeStep(_ step: Int, in schema: String, until limit: TimeLimit) throws(PostgreSQLFailure) {
-        let hasLocks = try run(
-            [SQLStatement("SELECT 1 AS one FROM pg_catalog.pg_proc WHERE proname = 'pg_advisory_xact_lock' LIMIT 1")],
-            until: limit)[0].count == 1
+        let hasLocks =
+            try run(
+                [
+                    SQLStatement(
+                        "SELECT 1 AS one FROM pg_catalog.pg_proc WHERE proname = 'pg_advisory_xact_lock' LIMIT 1")
+                ],
+                until: limit)[0].count == 1
         let settings = SQLStatement.settings(schema: schema, .synced, limit.leftForServer)
         let lock = SQLStatement("SELECT pg_advisory_xact_lock($1)::text", [.integer(Self.lock)])
         let exists = SQLStatement(

@@ -44,10 +44,12 @@ internal import PostgreSQLShim
         unsafe handle = unsafe started
         unsafe postgresql_shim_silence(library, handle)
         try connect(until: limit)
-        guard unsafe library.pointee.PQsetnonblocking(handle, 1) == 0, unsafe library.pointee.PQenterPipelineMode(handle) == 1
+        guard unsafe library.pointee.PQsetnonblocking(handle, 1) == 0,
+            unsafe library.pointee.PQenterPipelineMode(handle) == 1
         else { throw .lost }
         guard status("server_encoding") ?? "UTF8" == "UTF8" else {
-            throw .unusable("the database does not hold UTF-8: make one with createdb --template=template0 --encoding=UTF8")
+            throw .unusable(
+                "the database does not hold UTF-8: make one with createdb --template=template0 --encoding=UTF8")
         }
     }
 
@@ -242,7 +244,7 @@ private func withCStrings<Result>(
     _ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
 ) -> Result {
     let copies = unsafe strings.map { unsafe strdup($0) }
-    defer { for unsafe copy in unsafe copies { unsafe free(copy) } }
+    defer { unsafe copies.withUnsafeBufferPointer { for index in $0.indices { unsafe free($0[index]) } } }
     return unsafe body(copies.map { unsafe UnsafePointer($0) } + [nil])
 }
 #endif

@@ -62,7 +62,9 @@ struct PostgreSQLLocation {
             throw Self.fault("has an sslmode that there is not: use verify-full")
         }
         for keyword in ["connect_timeout", "keepalives", "tcp_user_timeout"] {
-            if let value = value(keyword), Int32(value) == nil { throw Self.fault("has a \(keyword) that is no number") }
+            if let value = value(keyword), Int32(value) == nil {
+                throw Self.fault("has a \(keyword) that is no number")
+            }
         }
         for port in (value("port") ?? "").split(separator: ",") where UInt16(port) ?? 0 == 0 {
             throw Self.fault("has a port that is none: use a number from 1 to 65535")

@@ -25,7 +25,8 @@ extension PostgreSQLUserStore {
             guard version > 0 else {
                 guard try server?.bool("can_create") == true else {
                     throw .unavailable(
-                        "there is no schema \(location.schema), and this role may not make it: auth-apple store migrate")
+                        "there is no schema \(location.schema), and this role may not make it: auth-apple store migrate"
+                    )
                 }
                 return "\(location.name): empty, the first sign-in creates the schema"
             }

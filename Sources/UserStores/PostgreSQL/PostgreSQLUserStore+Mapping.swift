@@ -73,7 +73,8 @@ extension PostgreSQLUserStore {
     private func tryOut(
         _ queries: AccountQueries, _ connection: PostgreSQLConnection, until limit: TimeLimit
     ) throws(PostgreSQLFailure) -> [String] {
-        let run = { (purpose: AccountQueries.Purpose, parameters: [SQLParameter]) throws(PostgreSQLFailure) -> [Account] in
+        let run = {
+            (purpose: AccountQueries.Purpose, parameters: [SQLParameter]) throws(PostgreSQLFailure) -> [Account] in
             do throws(PostgreSQLFailure) {
                 guard let statement = queries.statement(purpose, parameters) else { return [] }
                 let rows = try connection.run([statement], until: limit)[0]
@@ -95,7 +96,8 @@ extension PostgreSQLUserStore {
         guard try run(.findByAppleSubject, [.text(subject)]).map(\.id) == [first.id] else {
             throw .mapping(.findByAppleSubject, "does not find what insert.sql inserted")
         }
-        let before = UUIDv7(at: UnixTime(milliseconds: first.createdAt.milliseconds - 1), random: Array(repeating: 0, count: 10))
+        let before = UUIDv7(
+            at: UnixTime(milliseconds: first.createdAt.milliseconds - 1), random: Array(repeating: 0, count: 10))
         guard try run(.list, [.uuid(before), .integer(1_000_000)]).contains(where: { $0.id == first.id }) else {
             throw .mapping(.list, "does not list what insert.sql inserted")
         }
@@ -112,14 +114,16 @@ extension PostgreSQLUserStore {
         // Whom it must not link is the program's own affair; but it must see everybody, or two may look like one.
         if let email = changed.profile.email, queries.texts[.findByVerifiedEmail] != nil {
             guard try run(.findByVerifiedEmail, [.text(email.address)]).contains(where: { $0.id == first.id }) else {
-                throw .mapping(.findByVerifiedEmail, "must give every account with the address, whether it may be linked or not")
+                throw .mapping(
+                    .findByVerifiedEmail, "must give every account with the address, whether it may be linked or not")
             }
         }
         _ = try run(.delete, [.uuid(first.id)])
         guard try run(.findByID, [.uuid(first.id)]).isEmpty else {
             throw .mapping(.delete, "leaves an account that find_by_id.sql still finds")
         }
-        return zip(AccountQueries.Column.allCases, zip(changed.parameters, updated.parameters)).compactMap { column, pair in
+        return zip(AccountQueries.Column.allCases, zip(changed.parameters, updated.parameters)).compactMap {
+            column, pair in
             pair.0.encoded == pair.1.encoded ? nil : column.rawValue
         }
     }

@@ -26,7 +26,8 @@ package final class PostgreSQLUserStore: UserStore {
     /// The statements that touch accounts, read when they are first needed.
     func accountQueries() throws(PostgreSQLFailure) -> AccountQueries {
         if let readQueries { return readQueries }
-        let queries = try queryFolder.map { folder throws(PostgreSQLFailure) in try AccountQueries(folder: folder) } ?? .own
+        let queries =
+            try queryFolder.map { folder throws(PostgreSQLFailure) in try AccountQueries(folder: folder) } ?? .own
         readQueries = queries
         return queries
     }

@@ -75,7 +75,9 @@ struct SQLRow {
         guard let index = columns.firstIndex(where: { $0.name == name }) else {
             throw .unusable("a row has no column \(name)")
         }
-        guard types.contains(columns[index].typeID) else { throw .unusable("\(name) is of another type than it should") }
+        guard types.contains(columns[index].typeID) else {
+            throw .unusable("\(name) is of another type than it should")
+        }
         return values[index]
     }
 }

@@ -62,7 +62,8 @@ extension SQLStatement {
 
     /// One row if it is remembered.
     static func look(for mark: Mark, at time: UnixTime) -> SQLStatement {
-        SQLStatement("SELECT expires_at FROM marks WHERE name = $1 AND expires_at > $2", [.bytes(mark.name), .time(time)])
+        SQLStatement(
+            "SELECT expires_at FROM marks WHERE name = $1 AND expires_at > $2", [.bytes(mark.name), .time(time)])
     }
 
     /// Of two processes that remember the same mark at once, the second is overtaken.
