@@ -8,13 +8,23 @@ import Testing
 @Suite(.serialized) struct UsersTableTests {
     private static let deployed = Programs.packageRoot.appending(path: "deploy/postgresql")
 
-    /// A database of its own with the example in it, and the function before it.
+    /// A database of its own with the example in it, and the function before it. Making one takes a second, so the tests
+    /// share it and empty it.
     private struct Example {
+        static let shared = Result { try Example() }
         let site: FunctionSite
         let database = PostgreSQLServer.newSchema()
         private let server = PostgreSQLServer.shared
 
-        init(isLinking: Bool = true) throws {
+        static func emptied(isLinking: Bool = true) throws -> Example {
+            let example = try shared.get()
+            try example.sql("TRUNCATE public.users, auth_apple.sessions, auth_apple.audit, auth_apple.receipts")
+            example.site.environment["AUTH_APPLE_LINK_VERIFIED_EMAIL"] = isLinking ? "true" : "false"
+            example.site.environment["AUTH_APPLE_ACCOUNT_QUERIES"] = deployed.appending(path: "users").path()
+            return example
+        }
+
+        private init() throws {
             site = try FunctionSite()
             try server.psql("CREATE DATABASE \(database)")
             for file in ["role.sql", "users/users.sql", "users/apple.sql"] {
@@ -22,8 +32,6 @@ import Testing
             }
             site.environment["AUTH_APPLE_STORE"] =
                 "postgres://auth_apple_function@/\(database)?host=\(server.folder)&port=\(server.port)"
-            site.environment["AUTH_APPLE_ACCOUNT_QUERIES"] = deployed.appending(path: "users").path()
-            if isLinking { site.environment["AUTH_APPLE_LINK_VERIFIED_EMAIL"] = "true" }
         }
 
         @discardableResult
@@ -54,7 +62,7 @@ import Testing
     }
 
     @Test func whoHasBeenHereBeforeIsLinkedAndKeepsTheirWaysIn() throws {
-        let example = try Example()
+        let example = try Example.emptied()
         let ana = try example.user("Ana@Example.com", google: "g-1", password: "hash")
         let first = try example.signIn("001.ana", "--email", "ana@example.COM")
         #expect(first.status == 200 && first.accountID == ana, "\(first.log)")
@@ -89,7 +97,7 @@ import Testing
 
     @Test(arguments: Stranger.allCases)
     func whoeverIsNotSurelyTheSameIsSomebodyNew(_ stranger: Stranger) throws {
-        let example = try Example(isLinking: stranger != .notConfigured)
+        let example = try Example.emptied(isLinking: stranger != .notConfigured)
         var options = ["--email", "kim@example.com"]
         var address = "kim@example.com"
         switch stranger {
@@ -124,7 +132,7 @@ import Testing
     }
 
     @Test func ofManyAtOnceOneIsLinkedOrMadeAndAllFindTheSame() throws {
-        let example = try Example()
+        let example = try Example.emptied()
         let ana = try example.user("ana@example.com", google: "g-1")
         let linking = try example.site.atOnce(
             Array(
@@ -139,7 +147,7 @@ import Testing
     }
 
     @Test func theCheckSaysThatTheMappingIsGoodAndLeavesNoTrace() throws {
-        let example = try Example()
+        let example = try Example.emptied()
         _ = try example.user("ana@example.com", google: "g-1")
         let ran = try example.site.run("check")
         #expect(ran.status == 0 && ran.text.contains("the users table is yours"), "\(ran.text)")
@@ -162,8 +170,8 @@ import Testing
     func theCheckNamesTheFileThatBreaksTheContract(_ file: String, _ text: String, _ other: String, _ word: String)
         throws
     {
-        let example = try Example()
-        let folder = example.site.folder.appending(path: "queries")
+        let example = try Example.emptied()
+        let folder = example.site.folder.appending(path: "queries-\(UUID().uuidString)")
         try FileManager.default.copyItem(at: Self.deployed.appending(path: "users"), to: folder)
         let place = folder.appending(path: "\(file).sql")
         let original = try String(contentsOf: place, encoding: .utf8)

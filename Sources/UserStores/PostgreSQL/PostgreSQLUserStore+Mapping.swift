@@ -153,16 +153,16 @@ extension Account {
         return Account(
             id: UUIDv7(at: time, random: (0..<10).map { _ in UInt8.random(in: 0...255) }), appleSubject: subject,
             profile: Profile(
-                fullName: "auth-apple check",
-                email: AppleEmail(address: "check@auth-apple.invalid", isVerified: true, isPrivate: false),
-                contactEmail: "contact@auth-apple.invalid"),
+                email: AppleEmail(address: "check@auth-apple.invalid", isVerified: true, isPrivate: false)),
             createdAt: time, updatedAt: time)
     }
 
-    /// The same with everything changed that can.
+    /// The same with everything that came later, as it may be that the first answer was lost.
     fileprivate func changedForTrial(subject: String) -> Account {
         let later = createdAt.adding(seconds: 60)
         var account = bound(to: subject, at: later)
+        account = account.learning(
+            Profile(fullName: "auth-apple check", contactEmail: "contact@auth-apple.invalid"), at: later)
         account.transferSubject = subject + " moving"
         account.disabledAt = later
         account.consentRevokedAt = later.adding(seconds: 1)
