@@ -29,6 +29,7 @@ package final class PostgreSQLServer: @unchecked Sendable {
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
         if geteuid() == 0 { chown(folder, Self.user?.uid ?? 0, Self.user?.gid ?? 0) }
         try makeCertificate()
+        mountMemory()
         try run(
             "initdb", "-D", self.data, "-U", "postgres", "--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync",
             "--encoding=UTF8", "--locale=C.UTF-8")
@@ -37,7 +38,7 @@ package final class PostgreSQLServer: @unchecked Sendable {
         let script = """
             while kill -0 \(getpid()) 2>/dev/null; do sleep 1; done
             for file in "$0"/*.pid "$1"/postmaster.pid; do kill -QUIT "$(head -n 1 "$file")" 2>/dev/null; done
-            sleep 1; rm -rf "$0"
+            sleep 1; umount -l "$1"; rm -rf "$0"
             """
         watch = try ChildProcess(
             URL(filePath: "/bin/sh"), ["-c", script, folder, self.data], environment: ["PATH": "/usr/bin:/bin"])
@@ -47,7 +48,15 @@ package final class PostgreSQLServer: @unchecked Sendable {
         process?.kill(SIGQUIT)
         process?.wait()
         watch?.kill(SIGKILL)
+        umount2(data, Int32(MNT_DETACH))
         try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// A disk in memory for the data, where that can be: the server syncs as it would elsewhere, and the tests wait less for
+    /// a disk that many use.
+    private func mountMemory() {
+        guard let user = Self.user, mkdir(data, 0o700) == 0 else { return }
+        if mount("tmpfs", data, "tmpfs", 0, "size=1g,mode=700,uid=\(user.uid),gid=\(user.gid)") != 0 { rmdir(data) }
     }
 
     /// Root may not run a server; Debian's package has made a user that may.
@@ -138,9 +147,9 @@ package final class PostgreSQLServer: @unchecked Sendable {
 
     // MARK: - PgBouncer
 
-    /// Debian's PgBouncer before it, in transaction mode, with fewer servers than there are clients.
-    package lazy var pooler: Pooler = {
-        do { return try Pooler(self) } catch { fatalError("no PgBouncer for the tests: \(error)") }
+    /// Debian's PgBouncer before the shared one, in transaction mode, with fewer servers than there are clients.
+    package static let pooler: Pooler = {
+        do { return try Pooler(shared) } catch { fatalError("no PgBouncer for the tests: \(error)") }
     }()
 
     package final class Pooler: @unchecked Sendable {
@@ -172,9 +181,14 @@ package final class PostgreSQLServer: @unchecked Sendable {
             try Data("\"postgres\" \"\"\n".utf8).write(to: URL(filePath: folder + "/users.txt"))
             let command = PostgreSQLServer.unprivileged(["/usr/sbin/pgbouncer", folder + "/pgbouncer.ini"])
             process = try ChildProcess(URL(filePath: command[0]), Array(command.dropFirst()))
-            for _ in 0..<300 where !FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.\(port)") {
+            for _ in 0..<300 {
+                let ran = try Ran(
+                    "/usr/bin/psql", "-X", "-q", "-h", folder, "-p", "\(port)", "-U", "postgres", "-c", "SELECT 1",
+                    environment: ["PATH": "/usr/bin:/bin"])
+                if ran.status == 0 { return }
                 usleep(20_000)
             }
+            throw CocoaError(.executableNotLoadable)
         }
 
         package func url(schema: String = PostgreSQLServer.newSchema()) -> String {

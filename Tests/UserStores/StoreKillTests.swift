@@ -61,25 +61,25 @@ private struct Ledger {
 
     func check(_ store: any UserStore) throws {
         let rotation = TestService(users: store).rotation
-        var accounts: Set<UUIDv7> = []
         var unacknowledgedEnds = 0
         for (id, token) in tokens {
             let found = try store.session(id)
-            guard let (session, account) = found else {
+            guard let session = found?.0 else {
                 // The one step after the last that was acknowledged may have been done: here the logout.
                 if !ended.contains(id) { unacknowledgedEnds += 1 }
                 continue
             }
             #expect(!ended.contains(id), "a logout was undone")
-            accounts.insert(account.id)
             switch rotation.verdict(on: token, for: session, at: session.lastUsedAt) {
             case .rotated, .repeated: break
             case .reused, .expired, .unknown: Issue.record("a refresh was undone, or a token was lost")
             }
         }
-        for account in accounts { try checkAudit(of: account, in: store, &unacknowledgedEnds) }
+        // Of some accounts nothing was acknowledged, or nothing lives any more.
+        for account in try store.accounts(after: nil, limit: 1000) {
+            try checkAudit(of: account.id, in: store, &unacknowledgedEnds)
+        }
         #expect(unacknowledgedEnds == 0, "sessions are gone without a word in the audit")
-        #expect(try store.check().contains(" \(accounts.count) accounts,"))
     }
 
     /// Account, sessions and audit are written together, so each says what the others say.

@@ -34,7 +34,7 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         all.append(StoreUnderTest(name: "PostgreSQL", isShared: true) { try $0(PostgreSQLServer.shared.url()) })
         all.append(
             StoreUnderTest(name: "PostgreSQL behind PgBouncer", isShared: true) {
-                try $0(PostgreSQLServer.shared.pooler.url())
+                try $0(PostgreSQLServer.pooler.url())
             })
         #endif
         return all

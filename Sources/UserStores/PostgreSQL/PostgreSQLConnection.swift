@@ -98,7 +98,7 @@ internal import PostgreSQLShim
         guard let message = unsafe library.pointee.PQerrorMessage(handle) else { return "unknown" }
         let text = unsafe String(cString: message)
         if let password = unsafe library.pointee.PQpass(handle), unsafe password.pointee != 0,
-            unsafe text.contains(String(cString: password))
+            unsafe text.holds(String(cString: password))
         {
             return "refused"
         }

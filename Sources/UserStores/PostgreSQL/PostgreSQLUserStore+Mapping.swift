@@ -47,7 +47,7 @@ extension PostgreSQLUserStore {
         }
         if purpose.isFinding {
             // The server tells nobody whether a statement holds rows.
-            guard text.lowercased().contains("for update") || text.lowercased().contains("for no key update") else {
+            guard text.lowercased().holds("for update") || text.lowercased().holds("for no key update") else {
                 throw .mapping(purpose, "does not hold the row: end it with FOR UPDATE")
             }
         }
