@@ -9,7 +9,12 @@ package final class PostgreSQLServer: @unchecked Sendable {
         do { return try PostgreSQLServer() } catch { fatalError("no PostgreSQL server for the tests: \(error)") }
     }()
 
-    package static let binaries = "/usr/lib/postgresql/15/bin"
+    /// Where Debian puts the newest version that is installed.
+    package static let binaries: String = {
+        let folder = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return "\(folder)/\(versions.compactMap { Int($0) }.max() ?? 15)/bin"
+    }()
 
     package let folder: String
     package let port: Int
