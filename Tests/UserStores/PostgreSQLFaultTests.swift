@@ -192,6 +192,44 @@ import Testing
         #expect(try store.audit(of: account).count { $0.event == .signedIn } == sessions)
     }
 
+    /// A server that refuses the first commits of everybody, as one that serializes does under load, and then none or all.
+    @Test(arguments: ["40001", "40P01"], [2, 1_000_000])
+    func whatTheServerTakesBackIsDoneAgainUntilPatienceEnds(_ state: String, refusals: Int) throws {
+        let server = PostgreSQLServer.shared
+        let schema = PostgreSQLServer.newSchema()
+        let store = try UserStores.open(server.url(schema: schema), patience: .milliseconds(1500))
+        _ = try store.migrate()
+        try server.psql(
+            """
+            SET search_path = \(schema);
+            CREATE SEQUENCE refusals;
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF nextval('\(schema).refusals') <= \(refusals) THEN RAISE EXCEPTION USING ERRCODE = '\(state)'; END IF;
+                RETURN new;
+            END $$;
+            CREATE TRIGGER refuse BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION refuse();
+            """)
+        let began = ContinuousClock.now
+        var decisions = 0
+        let signIn = {
+            try store.signIn(person("1")) { account in
+                decisions += 1
+                return login(of: account)
+            }
+        }
+        if refusals == 2 {
+            #expect(try signIn().isNew)
+            #expect(decisions == 3)
+            #expect(try store.check().contains("1 accounts, 1 sessions"))
+        } else {
+            let error = #expect(throws: StoreError.self) { _ = try signIn() }
+            #expect("\(String(describing: error))".contains("unavailable"))
+            #expect(decisions > 3 && began.duration(to: .now) < .seconds(4))
+            #expect(try store.check().contains("0 accounts, 0 sessions"))
+        }
+    }
+
     @Test func aForkedProcessHasAConnectionOfItsOwn() throws {
         let url = PostgreSQLServer.shared.url()
         let words = try StoreProbe(url, command: ["fork", "1"]).result()
