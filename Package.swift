@@ -57,11 +57,15 @@ let package = Package(
         room("CurlHTTP", ["CurlShim"]),
         room("KeyCache", ["AppleID", "JOSE"]),
         .systemLibrary(name: "SQLiteShim"),
+        .target(
+            name: "PostgreSQLShim", cSettings: [.define("POSTGRESQL_SHIM", .when(traits: ["PostgreSQL"]))],
+            linkerSettings: [.linkedLibrary("dl")]),
         room(
             "UserStores",
             [
                 "Accounts", "AppleID", "CurlHTTP", "JOSE",
                 .target(name: "SQLiteShim", condition: .when(traits: ["SQLite"])),
+                .target(name: "PostgreSQLShim", condition: .when(traits: ["PostgreSQL"])),
             ]),
 
         // The doorway, and the programs.
@@ -115,7 +119,7 @@ let package = Package(
                 "apple-simulator",
             ]),
         tests("Xid", ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Xid"]),
-        tests("Linkage", []),
+        tests("Linkage", ["auth-apple"]),
         tests(
             "Fuzz",
             ["Accounts", "AppleID", "AuthFunction", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores"],

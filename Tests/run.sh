@@ -1,7 +1,8 @@
 #!/bin/sh
 # Everything that is checked, from nothing: on a Debian 12 with Swift it installs the missing packages, checks the format,
-# builds (warnings are errors), makes the release for the linkage tests, builds and tests without SQLite, fuzzes, and ends with
-# the full `swift test`, whose own summary is the last thing printed. The first step that fails ends the run.
+# builds with every store (warnings are errors), makes the release, which has the default ones, for the linkage tests, builds
+# and tests without any, fuzzes, and ends with the full `swift test`, whose own summary is the last thing printed. The first
+# step that fails ends the run.
 #
 #   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 60 without
 set -eu
@@ -73,8 +74,11 @@ begin "Format"
 swift format lint --strict --recursive --parallel Sources Tests Package.swift
 end
 
+# One build for all tests has the trait that is off by default as well; a third would take a third as long again.
+traits="--traits default,PostgreSQL"
 begin "Build"
-build swift build --build-tests
+# shellcheck disable=SC2086 # options
+build swift build $traits --build-tests
 end
 
 begin "Release"
@@ -95,12 +99,16 @@ begin "Instructions"
 Tests/Benchmarks/instructions.sh check
 end
 
-# On a machine without SQLite nothing of it can be read or linked. Here it may well be installed, so it is hidden: a header
-# and a library that fail whoever touches them are found before the system's. First that they do fail.
+# On a machine without SQLite nothing of it can be read or linked, nor libpq's header. Here they may well be installed, so
+# they are hidden: headers and a library that fail whoever touches them are found before the system's. First that they do fail.
 begin "Without SQLite"
 absent=$package_root/Tests/WithoutSQLite
 if echo '#include <sqlite3.h>' | clang -I "$absent" -fsyntax-only -x c - 2>/dev/null; then
     echo "sqlite3.h is not hidden" >&2
+    exit 1
+fi
+if echo '#include <postgresql/libpq-fe.h>' | clang -I "$absent" -fsyntax-only -x c - 2>/dev/null; then
+    echo "libpq-fe.h is not hidden" >&2
     exit 1
 fi
 if echo 'int main(void) { return 0; }' | clang -L "$absent" -o "$logs/probe" -x c - -lsqlite3 2>/dev/null; then
@@ -123,4 +131,5 @@ Tests/Fuzz/run.sh "${FUZZ_SECONDS-60}"
 end
 
 begin "Tests"
-AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple swift test
+# shellcheck disable=SC2086 # options
+AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple swift test $traits

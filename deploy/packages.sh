@@ -5,7 +5,7 @@
 #
 #   core         what every build needs: libcrypto and libcurl's headers
 #   sqlite       the SQLite store (the default trait)
-#   postgresql   the PostgreSQL store (trait PostgreSQL)
+#   postgresql   the PostgreSQL store (trait PostgreSQL): libpq's header, and libpq itself, which is opened at run time
 #   test         what Tests/run.sh needs on top
 #   benchmarks   what Tests/Benchmarks/run.sh needs on top: the peers' compilers and libraries
 #
@@ -29,8 +29,8 @@ for purpose in "$@"; do
     test)
         wanted="$wanted ca-certificates checksec curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
         wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev node-jose nodejs"
-        wanted="$wanted sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light valgrind"
-        wanted="$wanted chromium chromium-driver"
+        wanted="$wanted libpq-dev postgresql pgbouncer sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light"
+        wanted="$wanted chromium chromium-driver valgrind"
         ;;
     benchmarks)
         wanted="$wanted gcc libc6-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev openssl pkg-config python3 python3-cryptography python3-jwt"

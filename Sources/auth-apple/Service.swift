@@ -73,9 +73,9 @@ struct Rooms {
             judgedBy: EdgeJudgement(
                 keysURL: AppleHTTP.fault,
                 keyCache: { KeyCache.canBe(at: $0) ? nil : ("names no file", "set it to a path") },
-                store: { url, mode in
+                store: { settings in
                     do throws(StoreConfigurationError) {
-                        opened = try UserStores.open(url, isDevelopment: mode == .development)
+                        opened = try UserStores.open(settings)
                         return nil
                     } catch {
                         return ("cannot be used", error.description)

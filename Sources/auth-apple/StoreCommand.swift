@@ -40,12 +40,14 @@ enum StoreCommand {
     static func running(_ work: (any UserStore) throws(StoreError) -> Int32) -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let mode = reader.mode()
+        let accountQueries = reader.text("ACCOUNT_QUERIES")
         guard let url = reader.store(mode: mode), reader.environment.problems.isEmpty else {
             return Report.configuration(reader.environment.problems)
         }
         let store: any UserStore
         do throws(StoreConfigurationError) {
-            store = try UserStores.open(url, isDevelopment: mode == .development)
+            store = try UserStores.open(
+                StoreSettings(url: url, mode: mode, accountQueries: accountQueries))
         } catch {
             return Report.configuration([
                 ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)
@@ -63,5 +65,14 @@ enum StoreCommand {
                 return ExitStatus.configuration
             }
         }
+    }
+}
+
+extension UserStores {
+    /// The store that is configured.
+    static func open(_ settings: StoreSettings) throws(StoreConfigurationError) -> any UserStore {
+        try open(
+            settings.url, isDevelopment: settings.mode == .development, accountQueries: settings.accountQueries,
+            isLinking: settings.linksVerifiedEmail)
     }
 }

@@ -40,7 +40,7 @@ struct Setting {
             environment, userID: 1000, using: TokenForge.cryptography,
             judgedBy: EdgeJudgement(
                 keysURL: { _, _ in edgeFaults["KEYS_URL"] }, keyCache: { _ in edgeFaults["KEY_CACHE"] },
-                store: { _, _ in edgeFaults["STORE"] }))
+                store: { _ in edgeFaults["STORE"] }))
     }
 
     /// The problems, each as its line; none when it serves.
@@ -73,6 +73,7 @@ struct ConfigurationTests {
         #expect(configuration.signInPolicy.sessions.refreshTokenSeconds == 2_592_000)
         #expect(configuration.signInPolicy.sessions.sessionSeconds == 31_536_000)
         #expect(configuration.signInPolicy.sessions.graceSeconds == 10)
+        #expect(!configuration.signInPolicy.linksVerifiedEmail)
         #expect(configuration.rateLimits.isEmpty)
         #expect(configuration.trustedProxies == 0)
         #expect(configuration.basePath.isEmpty)
@@ -86,8 +87,9 @@ struct ConfigurationTests {
             "KEYS_URL": "http://127.0.0.1:8080/keys", "CA_BUNDLE": "/etc/ca.pem", "KEY_CACHE": "/var/cache/k.json",
             "STORE": "memory:", "ACCESS_TOKEN_SECONDS": "60", "REFRESH_TOKEN_SECONDS": "3600", "BASE_PATH": "/v1/prod",
             "SESSION_SECONDS": "7200", "REFRESH_GRACE_SECONDS": "0", "RATE_LIMITS": "sign-in=30/60",
-            "TRUSTED_PROXIES": "2",
+            "TRUSTED_PROXIES": "2", "ACCOUNT_QUERIES": "/etc/queries", "LINK_VERIFIED_EMAIL": "true",
         ]).read()
+        #expect(configuration.signInPolicy.linksVerifiedEmail)
         #expect(configuration.mode == .development)
         #expect(configuration.policy.audiences == ["com.finnova.app", "com.finnova.web"])
         #expect(configuration.policy.issuers == ["https://a", "https://b"])

@@ -21,7 +21,7 @@ import Testing
 
     /// The C rooms, with the headers of the library that each of them, and nobody else, includes.
     static let libraries = [
-        "OpenSSLShim": "openssl/", "CurlShim": "curl/", "SQLiteShim": "sqlite3", "PostgreSQLShim": "libpq",
+        "OpenSSLShim": "openssl/", "CurlShim": "curl/", "SQLiteShim": "sqlite3", "PostgreSQLShim": "postgresql/",
     ]
 
     @Test func everyRoomImportsOnlyTheRoomsThatItMayKnow() throws {

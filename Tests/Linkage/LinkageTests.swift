@@ -2,6 +2,24 @@ import Foundation
 import TestSupport
 import Testing
 
+/// What every build of the program, with whatever traits, does without until it is needed.
+struct LateLibraryTests {
+    /// The program of these tests has the traits that they were built with, PostgreSQL among them.
+    @Test func neitherLibpqNorLibcurlIsLoadedAtStart() throws {
+        let program = try Programs.built("auth-apple").path()
+        let loaded = try Ran(program, environment: ["LD_TRACE_LOADED_OBJECTS": "1"]).text
+        #expect(loaded.contains("libc.so.6"))
+        #expect(!loaded.contains("libpq") && !loaded.contains("libcurl"))
+        // The scan finds what there is: a build with the trait knows the name, and one without does not.
+        let trace = try Data(contentsOf: URL(filePath: program)).range(of: Data("libpq.so.5".utf8))
+        #if PostgreSQL
+        #expect(trace != nil)
+        #else
+        #expect(trace == nil)
+        #endif
+    }
+}
+
 /// What the release program asks of the machine that it starts on: every library costs each start, and every new symbol of
 /// glibc costs a platform.
 @Suite(

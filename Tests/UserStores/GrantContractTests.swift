@@ -92,6 +92,19 @@ import UserStores
         }
     }
 
+    @Test(arguments: StoreUnderTest.all)
+    func whatCameInThePlaceOfARevokedGrantWaitsOn(_ subject: StoreUnderTest) throws {
+        try subject.withStore { store in
+            let id = person("1").id
+            try store.keep(grant(of: id, "c"))
+            let taken = try store.takeRevocations(due: noon, limit: 1)
+            let newer = grant(of: id, "c", at: 5)
+            try store.keep(newer)
+            for revocation in taken { try store.finish(revocation) }
+            #expect(try store.revocations(limit: 10).map(\.grant) == [newer])
+        }
+    }
+
     @Test func theWaitGrowsFromAMinuteToADay() {
         var revocation = Revocation(grant: grant(of: person("1").id, "c"), dueAt: noon)
         var waits: [Int64] = []

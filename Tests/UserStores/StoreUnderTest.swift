@@ -11,14 +11,15 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
     let name: String
     /// Whether other processes see what one wrote, and whether it outlives them.
     let isShared: Bool
+    /// Whether one writer holds all of it, known accounts and unknown ones, and not only the rows that it reads.
+    var isHeldWhole = false
     /// Whether nobody waits for another who writes, but decides again what was decided on something past.
     var isOptimistic = false
     /// How many rows are more than two of the batches in which a purge works.
     var bulk = 1200
-    /// How often processes are killed, two at once.
-    var rounds = 150
-    /// In how many microseconds a process has begun to do something, and is killed.
-    var life: ClosedRange<UInt32> = 5_000...60_000
+    /// How long a process lives that is killed, in microseconds: long enough to have done something.
+    var lives: ClosedRange<UInt32> = 20_000...300_000
+    var kills = 110
     /// Runs its body with the URL of an empty store, and removes the store.
     let withURL: @Sendable ((String) throws -> Void) throws -> Void
 
@@ -28,18 +29,27 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
         var all = [StoreUnderTest(name: "memory", isShared: false) { try $0("memory:") }]
         #if SQLite
         all.append(
-            StoreUnderTest(name: "SQLite", isShared: true) { body in
+            StoreUnderTest(name: "SQLite", isShared: true, isHeldWhole: true, lives: 5_000...60_000, kills: 300) {
+                body in
                 try withFolder { try body("sqlite:\($0)/state/accounts.db") }
             })
         #endif
         if DynamoDBServer.isInstalled {
             all.append(
                 StoreUnderTest(
-                    name: "DynamoDB", isShared: true, isOptimistic: true, bulk: 300, rounds: 60, life: 100_000...400_000
+                    name: "DynamoDB", isShared: true, isOptimistic: true, bulk: 300, lives: 100_000...400_000,
+                    kills: 120
                 ) { body in
                     try DynamoDBServer.shared.withTable { try body($0) }
                 })
         }
+        #if PostgreSQL
+        all.append(StoreUnderTest(name: "PostgreSQL", isShared: true) { try $0(PostgreSQLServer.shared.url()) })
+        all.append(
+            StoreUnderTest(name: "PostgreSQL behind PgBouncer", isShared: true) {
+                try $0(PostgreSQLServer.pooler.url())
+            })
+        #endif
         return all
     }()
 

@@ -60,7 +60,16 @@ package struct Configuration: Sendable {
         let keyCachePath = reader.text("KEY_CACHE") ?? reader.defaultKeyCache(userID: userID)
         reader.judge("KEY_CACHE", edges.keyCache(keyCachePath))
         let storeURL = reader.store(mode: mode)
-        if let storeURL { reader.judge("STORE", edges.store(storeURL, mode)) }
+        let accountQueries = reader.text("ACCOUNT_QUERIES")
+        let linksVerifiedEmail = reader.flag("LINK_VERIFIED_EMAIL")
+        if let storeURL {
+            reader.judge(
+                "STORE",
+                edges.store(
+                    StoreSettings(
+                        url: storeURL, mode: mode, accountQueries: accountQueries,
+                        linksVerifiedEmail: linksVerifiedEmail)))
+        }
         let tokenIssuer = reader.required(
             "TOKEN_ISSUER", remedy: "set it to the URL that names you in your tokens' iss")
         let tokenAudience = reader.required(
@@ -72,7 +81,7 @@ package struct Configuration: Sendable {
             graceSeconds: reader.number("REFRESH_GRACE_SECONDS", 0...60, default: 10))
         let accountLife = reader.accountLife(mode: mode, using: cryptography, judgedBy: edges.keysURL)
         let signInPolicy = SignInPolicy(
-            sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"),
+            sessions: sessionPolicy, isOneTime: reader.flag("ONE_TIME_TOKENS"), linksVerifiedEmail: linksVerifiedEmail,
             codes: reader.codeMismatch(isExchanging: accountLife.server != nil))
         let web = reader.webClient(audiences: policy?.audiences ?? [], mode: mode)
         let rateLimits = reader.rateLimits()

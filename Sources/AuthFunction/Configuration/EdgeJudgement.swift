@@ -5,15 +5,31 @@ package struct EdgeJudgement {
 
     package var keysURL: (_ url: String, Configuration.Mode) -> Fault?
     package var keyCache: (_ path: String) -> Fault?
-    package var store: (_ url: String, Configuration.Mode) -> Fault?
+    package var store: (StoreSettings) -> Fault?
 
     package init(
         keysURL: @escaping (String, Configuration.Mode) -> Fault?, keyCache: @escaping (String) -> Fault?,
-        store: @escaping (String, Configuration.Mode) -> Fault?
+        store: @escaping (StoreSettings) -> Fault?
     ) {
         self.keysURL = keysURL
         self.keyCache = keyCache
         self.store = store
+    }
+}
+
+/// All that is configured about the store.
+package struct StoreSettings: Sendable {
+    package let url: String
+    package let mode: Configuration.Mode
+    /// A folder with the statements of a users table of the owner's.
+    package let accountQueries: String?
+    package let linksVerifiedEmail: Bool
+
+    package init(url: String, mode: Configuration.Mode, accountQueries: String?, linksVerifiedEmail: Bool = false) {
+        self.url = url
+        self.mode = mode
+        self.accountQueries = accountQueries
+        self.linksVerifiedEmail = linksVerifiedEmail
     }
 }
 

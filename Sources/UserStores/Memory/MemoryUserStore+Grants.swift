@@ -39,7 +39,9 @@ extension MemoryUserStore {
     }
 
     package func finish(_ revocation: Revocation) throws(StoreError) {
-        outbox[GrantKey(revocation.grant)] = nil
+        // Only the grant that was revoked: another may have come in its place.
+        let key = GrantKey(revocation.grant)
+        if outbox[key]?.grant == revocation.grant { outbox[key] = nil }
     }
 
     package func revocations(limit: Int) throws(StoreError) -> [Revocation] {

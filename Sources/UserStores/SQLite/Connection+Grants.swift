@@ -77,10 +77,14 @@ extension Connection {
         return revocations
     }
 
+    /// Only the grant that was revoked: another may have come in its place.
     func remove(_ revocation: Revocation) throws(SQLiteFailure) {
         try execute(
-            "DELETE FROM revocations WHERE account_id = ?1 AND client_id = ?2",
-            [.blob(revocation.grant.accountID.bytes), .text(revocation.grant.clientID)])
+            "DELETE FROM revocations WHERE account_id = ?1 AND client_id = ?2 AND sealed = ?3",
+            [
+                .blob(revocation.grant.accountID.bytes), .text(revocation.grant.clientID),
+                .blob(revocation.grant.sealed),
+            ])
     }
 }
 

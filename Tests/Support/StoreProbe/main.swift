@@ -14,6 +14,7 @@ import UserStores
 /// - `exchange`: exchanges a code of the web flow: `session-id isNew refresh-token`. Standard input is
 ///   `{"code":…,"verifier":…,"device":…,"time":…}`.
 /// - `refresh`, `logout`: with the refresh token on standard input: the successor, or `done`.
+/// - `fork SUB`: signs in, and goes on as two processes, of which both sign in.
 /// - `count KEY WINDOW TIMES`: counts attempts: a number each.
 /// - `lives SUB`: signs in, refreshes twice and logs out, over and over, a line each, until it is killed. Every fourth session
 ///   is left alive.
@@ -118,6 +119,16 @@ func run() throws {
     case "logout":
         try service.sessions.logOut(refreshToken: input, origin: TestService.origin, at: now())
         say("done")
+    case "fork":
+        // As the CGI doorway does: a child goes on when the answer is written.
+        _ = try service.open(argument, at: now())
+        let child = fork()
+        let made = try service.open(argument, at: now())
+        guard child != 0 else { _exit(0) }
+        var status: Int32 = 0
+        waitpid(child, &status, 0)
+        _ = try service.open(argument, at: now())
+        say("\(made.account.id) \(status)")
     case "count":
         let words = arguments.dropFirst(2).prefix(3).map { $0 }
         guard words.count == 3, let window = Int64(words[1]), let times = Int(words[2]) else { exit(2) }

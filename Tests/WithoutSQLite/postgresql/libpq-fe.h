@@ -1,0 +1,1 @@
+#error "libpq-fe.h was read by a build that is to do without PostgreSQL"
