@@ -1,7 +1,8 @@
 #!/bin/sh
 # Everything that is checked, from nothing: on a Debian 12 with Swift it installs the missing packages, checks the format,
-# builds (warnings are errors), makes the release for the linkage tests, builds and tests without SQLite, and ends with the
-# full `swift test`, whose own summary is the last thing printed. The first step that fails ends the run.
+# type-checks the client for Apple's systems, builds (warnings are errors), makes the release for the linkage tests, builds and
+# tests without SQLite, and ends with the full `swift test`, whose own summary is the last thing printed. The first step that fails
+# ends the run.
 #
 #   Tests/run.sh
 set -eu
@@ -70,6 +71,11 @@ end
 
 begin "Format"
 swift format lint --strict --recursive --parallel Sources Tests Package.swift
+end
+
+# Not a build for Apple's systems: Tests/AppleTypecheck/README.md says what it is.
+begin "Apple's systems, against stubs"
+Tests/AppleTypecheck/check.sh
 end
 
 begin "Build"
