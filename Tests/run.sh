@@ -1,8 +1,8 @@
 #!/bin/sh
 # Everything that is checked, from nothing: on a Debian 12 with Swift it installs the missing packages, checks the format,
-# builds with every store (warnings are errors), makes the release, which has the default ones, for the linkage tests, builds
-# and tests without any, fuzzes, and ends with the full `swift test`, whose own summary is the last thing printed. The first
-# step that fails ends the run.
+# type-checks the client for Apple's systems, builds with every store (warnings are errors), makes the release, which has the
+# default ones, for the linkage tests, builds and tests without any, fuzzes, and ends with the full `swift test`, whose own
+# summary is the last thing printed. The first step that fails ends the run.
 #
 #   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 60 without
 set -eu
@@ -72,6 +72,11 @@ end
 
 begin "Format"
 swift format lint --strict --recursive --parallel Sources Tests Package.swift
+end
+
+# Not a build for Apple's systems: Tests/AppleTypecheck/README.md says what it is.
+begin "Apple's systems, against stubs"
+Tests/AppleTypecheck/check.sh
 end
 
 # One build for all tests has the trait that is off by default as well; a third would take a third as long again.

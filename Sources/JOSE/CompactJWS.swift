@@ -37,7 +37,7 @@ package struct CompactJWS: Sendable {
     }
 
     /// The token under a key that is allowed to have signed it. The signature is checked over the original bytes.
-    package func verified(by key: JWK, using cryptography: any Cryptography) throws(JOSEError) -> VerifiedJWS {
+    package func verified(by key: JWK, using cryptography: any TokenCryptography) throws(JOSEError) -> VerifiedJWS {
         guard key.algorithm == header.algorithm else { throw .keyUnusable }
         guard
             cryptography.isValid(
@@ -98,7 +98,7 @@ extension CompactJWS.Header {
 extension CompactJWS {
     /// Makes a token: `header` with `alg` and `kid` of the key put in front, and `payload`, signed.
     package static func signed(
-        _ payload: [UInt8], type: String, by key: SigningKey, using cryptography: any Cryptography
+        _ payload: [UInt8], type: String, by key: SigningKey, using cryptography: any TokenCryptography
     ) throws(CryptographyError) -> String {
         let header: JSON.Object = ["kid": .string(key.keyID), "typ": .string(type)]
         return try signed(payload, header: header, by: key.privateKey, using: cryptography)
@@ -106,7 +106,7 @@ extension CompactJWS {
 
     /// The same with a header of the caller's, behind `alg`: for a proof that carries its key instead of a name for it.
     package static func signed(
-        _ payload: [UInt8], header members: JSON.Object, by key: PrivateKey, using cryptography: any Cryptography
+        _ payload: [UInt8], header members: JSON.Object, by key: PrivateKey, using cryptography: any TokenCryptography
     ) throws(CryptographyError) -> String {
         var header: JSON.Object = ["alg": .string(key.algorithm.rawValue)]
         for member in members.members { header[member.name] = member.value }

@@ -1,6 +1,6 @@
-/// What the centre asks of a cryptographic library. `OpenSSLCrypto` answers it on Linux; another library may take its
-/// place without a change in any rule.
-package protocol Cryptography: Sendable {
+/// What making and checking tokens takes of a cryptographic library: all that a client needs. CryptoKit and Security answer it on
+/// Apple's systems, `OpenSSLCrypto` on Linux.
+package protocol TokenCryptography: Sendable {
     /// Whether `signature` is `key`'s over exactly these bytes. False for a key that the library refuses, such as a point
     /// off the curve, and for a key of the wrong kind: verification fails closed.
     func isValid(
@@ -8,18 +8,26 @@ package protocol Cryptography: Sendable {
         algorithm: SignatureAlgorithm
     ) -> Bool
 
-    /// A signature in JWS form: for ES256 the 64 bytes r‖s (RFC 7518 §3.4), for RS256 PKCS #1 v1.5 (§3.3).
+    /// A signature in JWS form: for ES256 the 64 bytes r‖s (RFC 7518 §3.4), for RS256 PKCS #1 v1.5 (§3.3). Throws for a kind of key
+    /// that the library only verifies by.
     func sign(_ message: ArraySlice<UInt8>, with key: PrivateKey) throws(CryptographyError) -> [UInt8]
 
     func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8]
-
-    func hmacSHA256(_ message: ArraySlice<UInt8>, key: ArraySlice<UInt8>) -> [UInt8]
 
     /// From the system's secure generator.
     func randomBytes(_ count: Int) throws(CryptographyError) -> [UInt8]
 
     /// Equality that takes the same time wherever the bytes differ. Only a difference in length shows.
     func areEqual(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool
+
+    /// A new P-256 key, for ES256.
+    func generateP256Key() throws(CryptographyError) -> PrivateKey
+}
+
+/// What the function asks beyond that. `OpenSSLCrypto` answers it; another library may take its place without a change in
+/// any rule.
+package protocol Cryptography: TokenCryptography {
+    func hmacSHA256(_ message: ArraySlice<UInt8>, key: ArraySlice<UInt8>) -> [UInt8]
 
     /// Encrypts with AES-256-GCM under a random nonce: nonce, ciphertext, tag (NIST SP 800-38D).
     ///
@@ -38,6 +46,12 @@ package protocol Cryptography: Sendable {
 
     /// A P-256 private key in DER: `PrivateKeyInfo` of PKCS #8 (RFC 5958 §2) or `ECPrivateKey` of SEC 1 (RFC 5915 §3).
     func privateKey(der: ArraySlice<UInt8>) throws(PrivateKeyFault) -> PrivateKey
+}
+
+extension Cryptography {
+    package func generateP256Key() throws(CryptographyError) -> PrivateKey {
+        try generateKey(for: .es256)
+    }
 }
 
 /// What bytes are that are not a P-256 private key in DER.

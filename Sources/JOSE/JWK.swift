@@ -77,7 +77,7 @@ extension PublicKey {
     }
 
     /// The key's name by its content (RFC 7638), base64url of SHA-256.
-    package func thumbprint(using cryptography: any Cryptography) -> String {
+    package func thumbprint(using cryptography: any TokenCryptography) -> String {
         Base64URL.encode(cryptography.sha256(JSON.object(members).serialized()[...]))
     }
 }

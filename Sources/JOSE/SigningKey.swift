@@ -9,7 +9,7 @@ package struct SigningKey: Hashable, Sendable {
     }
 
     /// Reads a private key; without a `kid` it is named by its thumbprint (RFC 7638).
-    package init(_ json: JSON, using cryptography: any Cryptography) throws(JOSEError) {
+    package init(_ json: JSON, using cryptography: any TokenCryptography) throws(JOSEError) {
         let publicKey = try PublicKey(json)
         try JWK.requireUse("sign", of: json, algorithm: publicKey.algorithm)
         let parts: PrivateKey.Parts

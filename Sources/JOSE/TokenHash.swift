@@ -3,7 +3,7 @@
 package enum TokenHash {
     /// The left half of the digest that the token's own `alg` uses, as base64url.
     package static func text(
-        of value: String, algorithm: SignatureAlgorithm, using cryptography: any Cryptography
+        of value: String, algorithm: SignatureAlgorithm, using cryptography: any TokenCryptography
     ) -> String {
         Base64URL.encode(digestHalf(of: value, algorithm: algorithm, using: cryptography))
     }
@@ -11,7 +11,7 @@ package enum TokenHash {
     /// Whether the claim is the hash of `value`, compared in constant time. A claim that is anything but the one spelling of a
     /// hash matches nothing.
     package static func matches(
-        claim: String, value: String, algorithm: SignatureAlgorithm, using cryptography: any Cryptography
+        claim: String, value: String, algorithm: SignatureAlgorithm, using cryptography: any TokenCryptography
     ) -> Bool {
         guard let claimed = Base64URL.decode(claim) else { return false }
         let expected = digestHalf(of: value, algorithm: algorithm, using: cryptography)
@@ -19,7 +19,7 @@ package enum TokenHash {
     }
 
     private static func digestHalf(
-        of value: String, algorithm: SignatureAlgorithm, using cryptography: any Cryptography
+        of value: String, algorithm: SignatureAlgorithm, using cryptography: any TokenCryptography
     ) -> ArraySlice<UInt8> {
         // No default: an algorithm with another digest must not be hashed with this one.
         switch algorithm {

@@ -24,7 +24,8 @@ extension XidError.Code {
         case .cancelled: "The sign-in was cancelled by the app, or the app signed out meanwhile."
         case .cannotStartBrowser:
             "The browser could not be opened, or nothing can listen for the redirect. On Linux redirectUri must be "
-                + "http://127.0.0.1/… with a port that is free, or none, and xdg-utils must be installed."
+                + "http://127.0.0.1/… with a port that is free, or none, and xdg-utils must be installed; on Apple's systems it must "
+                + "not be http."
         case .presentationContext:
             "There is no window to show the browser over. Call signIn() when a window is on screen."
         case .network: "The provider cannot be reached. The session is kept; try again later."

@@ -47,7 +47,7 @@ final class SignInBench {
             verifier: AppleTokenVerifier(policy: policy, cryptography: cryptography), appleKeys: keys, users: users,
             issuer: issuer,
             policy: SignInPolicy(
-                sessions: self.policy, isOneTime: isOneTime, codes: codes, linksVerifiedEmail: linksVerifiedEmail),
+                sessions: self.policy, isOneTime: isOneTime, linksVerifiedEmail: linksVerifiedEmail, codes: codes),
             keys: signingKeys, cryptography: cryptography)
     }
 

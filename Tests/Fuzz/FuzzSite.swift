@@ -113,4 +113,6 @@ struct CredulousCryptography: Cryptography {
     func generateKey(for algorithm: SignatureAlgorithm) throws(CryptographyError) -> PrivateKey {
         try real.generateKey(for: algorithm)
     }
+
+    func privateKey(der: ArraySlice<UInt8>) throws(PrivateKeyFault) -> PrivateKey { try real.privateKey(der: der) }
 }

@@ -13,7 +13,7 @@ struct AuthorizationRequest {
     let fields: [(String, String)]
 
     init(
-        _ flow: PendingFlow, client: Client, options: XidSignInOptions, using cryptography: any Cryptography
+        _ flow: PendingFlow, client: Client, options: XidSignInOptions, using cryptography: any TokenCryptography
     ) throws(XidError) {
         var fields = [
             ("response_type", "code"), ("client_id", client.clientID), ("redirect_uri", flow.redirectURI),
@@ -49,7 +49,7 @@ struct AuthorizationRequest {
     }
 
     /// S256 and nothing else: there is no code here that could send `plain`.
-    static func challenge(for verifier: SecretText, using cryptography: any Cryptography) -> String {
+    static func challenge(for verifier: SecretText, using cryptography: any TokenCryptography) -> String {
         Base64URL.encode(cryptography.sha256(Array(verifier.text.utf8)[...]))
     }
 }

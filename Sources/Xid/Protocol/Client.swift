@@ -44,7 +44,7 @@ struct Client: Sendable {
     }
 
     /// Names this issuer and client among others in one storage.
-    func namespace(using cryptography: any Cryptography) -> String {
+    func namespace(using cryptography: any TokenCryptography) -> String {
         Base64URL.encode(cryptography.sha256(Array("\(issuer)\n\(clientID)".utf8)[...]))
     }
 

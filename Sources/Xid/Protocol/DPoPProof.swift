@@ -9,7 +9,7 @@ struct DPoPProof {
     let accessToken: SecretText?
     let time: UnixTime
 
-    func signed(by key: SigningKey, using cryptography: any Cryptography) throws(XidError) -> String {
+    func signed(by key: SigningKey, using cryptography: any TokenCryptography) throws(XidError) -> String {
         do throws(CryptographyError) {
             var claims: JSON.Object = [
                 "jti": .string(Base64URL.encode(try cryptography.randomBytes(16))), "htm": .string(method),
@@ -26,7 +26,7 @@ struct DPoPProof {
     }
 
     /// `ath`
-    static func hash(of token: SecretText, using cryptography: any Cryptography) -> String {
+    static func hash(of token: SecretText, using cryptography: any TokenCryptography) -> String {
         Base64URL.encode(cryptography.sha256(Array(token.text.utf8)[...]))
     }
 }

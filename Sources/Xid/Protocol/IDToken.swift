@@ -16,7 +16,7 @@ struct IDTokenExpectation {
 
     /// The claims, whose signature has been verified, are for us and about now; else the first reason why not.
     func check(
-        _ claims: JSON.Object, at now: UnixTime, using cryptography: any Cryptography
+        _ claims: JSON.Object, at now: UnixTime, using cryptography: any TokenCryptography
     ) throws(XidError) -> String {
         guard let issuer = claims["iss"]?.string, issuer.isIdentical(to: self.issuer) else {
             throw XidError(.idTokenIssuer)
@@ -78,7 +78,7 @@ struct IDTokenExpectation {
         }
     }
 
-    private func checkNonce(_ claims: JSON.Object, using cryptography: any Cryptography) throws(XidError) {
+    private func checkNonce(_ claims: JSON.Object, using cryptography: any TokenCryptography) throws(XidError) {
         guard let claim = claims["nonce"] else {
             guard former != nil else { throw XidError(.idTokenNonce) }
             return
@@ -91,7 +91,7 @@ struct IDTokenExpectation {
 
     /// The left half of the SHA-256 (Core §3.1.3.6, §3.3.2.11), where the provider sends it.
     private func checkHash(
-        _ name: String, of secret: SecretText, in claims: JSON.Object, using cryptography: any Cryptography
+        _ name: String, of secret: SecretText, in claims: JSON.Object, using cryptography: any TokenCryptography
     ) throws(XidError) {
         guard let claim = claims[name] else { return }
         let hash = Base64URL.encode(cryptography.sha256(Array(secret.text.utf8)[...]).prefix(16))

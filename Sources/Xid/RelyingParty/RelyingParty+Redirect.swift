@@ -97,7 +97,7 @@ extension RelyingParty {
 
 extension Redirect {
     /// Whether `state` is the flow's, in constant time.
-    func answers(_ flow: PendingFlow, using cryptography: any Cryptography) -> Bool {
+    func answers(_ flow: PendingFlow, using cryptography: any TokenCryptography) -> Bool {
         guard let state else { return false }
         return cryptography.areEqual(Array(state.utf8)[...], Array(flow.state.text.utf8)[...])
     }

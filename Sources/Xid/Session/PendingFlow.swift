@@ -23,7 +23,7 @@ struct PendingFlow: Hashable, Sendable {
 
     init(
         redirectURI: String, mustNameIssuer: Bool, maxAge: Int64?, isBound: Bool, at now: UnixTime,
-        using cryptography: any Cryptography
+        using cryptography: any TokenCryptography
     ) throws(XidError) {
         state = try cryptography.randomText()
         nonce = try cryptography.randomText()
@@ -33,7 +33,7 @@ struct PendingFlow: Hashable, Sendable {
         self.mustNameIssuer = mustNameIssuer
         self.maxAge = maxAge
         do throws(CryptographyError) {
-            key = isBound ? SigningKey(keyID: "dpop", privateKey: try cryptography.generateKey(for: .es256)) : nil
+            key = isBound ? SigningKey(keyID: "dpop", privateKey: try cryptography.generateP256Key()) : nil
         } catch {
             throw XidError(.cryptography)
         }
@@ -57,7 +57,7 @@ extension PendingFlow {
     }
 
     /// Nil when the text is not of a flow.
-    init?(parsing text: String, using cryptography: any Cryptography) {
+    init?(parsing text: String, using cryptography: any TokenCryptography) {
         guard let json = JSON(stored: text), let state = json["state"]?.string, let nonce = json["nonce"]?.string,
             let verifier = json["verifier"]?.string, let redirectURI = json["redirect_uri"]?.string,
             let createdAt = json["created_at"]?.integer, let mustNameIssuer = json["iss_required"]?.bool,
@@ -88,7 +88,7 @@ extension JSON {
     }
 }
 
-extension Cryptography {
+extension TokenCryptography {
     /// 256 random bits as 43 characters: unguessable, and by its alphabet a PKCE verifier.
     func randomText() throws(XidError) -> SecretText {
         do throws(CryptographyError) {

@@ -60,7 +60,7 @@ extension SessionRecord {
     }
 
     /// Nil when the text is not of a session of this client at this issuer.
-    init?(parsing text: String, of client: Client, using cryptography: any Cryptography) {
+    init?(parsing text: String, of client: Client, using cryptography: any TokenCryptography) {
         guard let json = JSON(stored: text), let issuer = json["issuer"]?.string, issuer.isIdentical(to: client.issuer),
             let clientID = json["client_id"]?.string, clientID.isIdentical(to: client.clientID),
             let subject = json["sub"]?.string, let accessToken = json["access_token"]?.string,

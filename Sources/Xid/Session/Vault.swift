@@ -4,11 +4,11 @@ internal import JOSE
 struct Vault: Sendable {
     private let storage: any TokenStorageAdapter
     private let client: Client
-    private let cryptography: any Cryptography
+    private let cryptography: any TokenCryptography
     private let flowKey: String
     private let sessionKey: String
 
-    init(storage: any TokenStorageAdapter, client: Client, cryptography: any Cryptography) {
+    init(storage: any TokenStorageAdapter, client: Client, cryptography: any TokenCryptography) {
         self.storage = storage
         self.client = client
         self.cryptography = cryptography

@@ -1,4 +1,3 @@
-#if os(Linux)
 /// A value that comes once, from whichever side is first; later ones are dropped. One waits for it.
 final class OneShot<Value: Sendable>: Sendable {
     private struct State: Sendable {
@@ -33,4 +32,3 @@ final class OneShot<Value: Sendable>: Sendable {
         continuation?.resume(returning: value)
     }
 }
-#endif
