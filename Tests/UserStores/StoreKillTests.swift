@@ -61,15 +61,17 @@ private struct Ledger {
 
     func check(_ store: any UserStore) throws {
         let rotation = TestService(users: store).rotation
+        var accounts: Set<UUIDv7> = []
         var unacknowledgedEnds = 0
         for (id, token) in tokens {
             let found = try store.session(id)
-            guard let session = found?.0 else {
+            guard let (session, account) = found else {
                 // The one step after the last that was acknowledged may have been done: here the logout.
                 if !ended.contains(id) { unacknowledgedEnds += 1 }
                 continue
             }
             #expect(!ended.contains(id), "a logout was undone")
+            accounts.insert(account.id)
             switch rotation.verdict(on: token, for: session, at: session.lastUsedAt) {
             case .rotated, .repeated: break
             case .reused, .expired, .unknown: Issue.record("a refresh was undone, or a token was lost")
