@@ -9,10 +9,12 @@ import Testing
         try LifeSite.run { life in
             let people = ["ana", "luis", "mei"]
             let before = try people.map { try life.signIn($0, ["full_name": $0]) }
-            let exported = try life.site.run("transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam, "--rate", "100")
+            let exported = try life.site.run(
+                "transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam, "--rate", "100")
             #expect(exported.status == 0 && exported.text == "Exported 3 account(s), 0 failed.\n", "\(exported.text)")
             let again = try life.site.run("transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam)
-            let anew = try life.site.run("transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam, "--again", "--rate", "100")
+            let anew = try life.site.run(
+                "transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam, "--again", "--rate", "100")
             #expect(anew.text == "Exported 3 account(s), 0 failed.\n")
             #expect(again.text == "Exported 0 account(s), 0 failed.\n", "what is done is not done again")
 
@@ -23,7 +25,9 @@ import Testing
             #expect(early.status == 200 && early.accountID == before[0].accountID, "\(early.log)")
             let imported = try life.site.run("transfer", "import", "--client", LifeSite.client, "--rate", "100")
             #expect(imported.status == 0 && imported.text == "Imported 2 account(s), 0 failed.\n", "\(imported.text)")
-            #expect(try life.site.run("transfer", "import", "--client", LifeSite.client).text == "Imported 0 account(s), 0 failed.\n")
+            #expect(
+                try life.site.run("transfer", "import", "--client", LifeSite.client).text
+                    == "Imported 0 account(s), 0 failed.\n")
             for (name, old) in zip(people, before) {
                 let now = try life.signIn(name)
                 #expect(now.status == 200 && now.accountID == old.accountID)
@@ -78,10 +82,12 @@ import Testing
             #expect(down.status == 75 && down.text.contains("Run it again later"), "\(down.text)")
             try life.repair()
             life.site.environment["AUTH_APPLE_KEY_ID"] = "WRONG12345"
-            let stranger = try life.site.run("transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam)
+            let stranger = try life.site.run(
+                "transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam)
             #expect(stranger.status == 78 && stranger.text.contains("apple_invalid_client"))
             life.site.environment["AUTH_APPLE_KEY_ID"] = LifeSite.keyID
-            let exported = try life.site.run("transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam)
+            let exported = try life.site.run(
+                "transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam)
             #expect(exported.status == 65 && exported.text.hasPrefix("Exported 1 account(s), 1 failed.\n"))
             #expect(exported.text.contains("\(luis.accountID)  apple_invalid_request"))
             #expect(try life.export(ana.accountID)["account"].map { "\($0)".contains("apple_transfer_sub") } == true)
@@ -114,7 +120,8 @@ import Testing
             let plain = try life.site.run("transfer", "export", "--client", LifeSite.client, "--to", LifeSite.newTeam)
             #expect(plain.errors.isEmpty)
             try life.execute("UPDATE accounts SET transfer_sub = NULL")
-            let command = "\(try Programs.built("auth-apple").path()) transfer export --client \(LifeSite.client) --to \(LifeSite.newTeam)"
+            let command =
+                "\(try Programs.built("auth-apple").path()) transfer export --client \(LifeSite.client) --to \(LifeSite.newTeam)"
             let seen = try Ran("/usr/bin/script", "-qec", command, "/dev/null", environment: life.site.environment)
             #expect(seen.status == 0 && seen.text.contains("[##############################] 1 of 1"), "\(seen.text)")
         }
