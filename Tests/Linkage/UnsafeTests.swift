@@ -8,6 +8,8 @@ import Testing
     private static let system = "calls of the operating system that take or fill memory"
     private static let openSSL = "libcrypto's handles, owned by one value each, and buffers with their lengths"
     private static let curl = "libcurl is loaded at run time: its functions, handles and callbacks are pointers"
+    private static let postgreSQL = "libpq is loaded at run time: its functions and handles are pointers"
+    private static let clock = "the monotonic clock"
     private static let sqlite = "SQLite's handles, owned by one value each, and its callbacks"
 
     static let reasons = [
@@ -15,18 +17,25 @@ import Testing
         "CurlHTTP/CurlLibrary.swift": curl,
         "CurlHTTP/ResponseReceiver.swift": "bytes that libcurl lends for the time of a callback, copied at once",
         "KeyCache/Descriptor.swift": system,
-        "KeyCache/KeyCache.swift": "the monotonic clock",
+        "KeyCache/KeyCache.swift": clock,
         "KeyCache/KeyFile.swift": "mkdir takes a C string",
         "KeyCache/KeyFileFault.swift": "strerror gives a C string, copied at once",
         "OpenSSLCrypto/BigNumber.swift": openSSL,
         "OpenSSLCrypto/ECDSASignature.swift": openSSL,
         "OpenSSLCrypto/KeyParameters.swift": "a list of OSSL_PARAM whose memory is owned, scrubbed and freed here",
         "OpenSSLCrypto/Library.swift": openSSL,
+        "OpenSSLCrypto/OpenSSLCryptography+PrivateKey.swift": openSSL,
         "OpenSSLCrypto/OpenSSLCryptography+Sealing.swift": openSSL,
         "OpenSSLCrypto/OpenSSLCryptography.swift": openSSL,
         "OpenSSLCrypto/PKey+Generation.swift": openSSL,
         "OpenSSLCrypto/PKey+Signatures.swift": openSSL,
         "OpenSSLCrypto/PKey.swift": openSSL,
+        "UserStores/DynamoDB/AWSCredentialChain.swift": system,
+        "UserStores/DynamoDB/RetrySchedule.swift": clock,
+        "UserStores/PostgreSQL/AccountQueries+Folder.swift": system,
+        "UserStores/PostgreSQL/PostgreSQLConnection.swift": postgreSQL,
+        "UserStores/PostgreSQL/PostgreSQLLibrary.swift": postgreSQL,
+        "UserStores/PostgreSQL/TimeLimit.swift": clock,
         "UserStores/SQLite/Connection.swift": sqlite,
         "UserStores/SQLite/DatabaseFile.swift": system,
         "UserStores/SQLite/LogLimit.swift": sqlite,
@@ -34,11 +43,23 @@ import Testing
         "UserStores/SQLite/SQLiteFailure.swift": "SQLite's words on an error are a C string, copied at once",
         "UserStores/SQLite/Statement.swift":
             "bound and read values are buffers with their lengths, copied on either side",
+        "Xid/Apple/CryptoKitCryptography.swift": "Security fills a buffer whose length it is told",
+        "Xid/Apple/KeychainTokenStorage.swift": "the Keychain's answer comes by reference",
+        "Xid/Guarded.swift": "a mutex of the system's has one address for its whole life; it guards the value beside it",
+        "Xid/Linux/DetachedThread.swift": "a thread gets what it is to do as a pointer that it owns",
+        "Xid/Linux/FileTokenStorage.swift": system,
+        "Xid/Linux/LoopbackListener.swift": "socket addresses are read as their general form",
+        "Xid/Linux/LoopbackVisit.swift": system,
+        "Xid/Linux/Platform+Linux.swift": "the clock",
+        "Xid/Linux/SystemBrowser.swift": system,
         "apple-simulator/Keys/KeyFile.swift": system,
         "apple-simulator/Serve/Connection.swift": system,
+        "apple-simulator/Serve/Errand.swift": "a thread gets what it is to do as a pointer that it owns",
         "apple-simulator/Serve/HTTPServer.swift": system,
         "apple-simulator/Serve/Listener.swift": "socket addresses are read as their general form",
         "apple-simulator/Serve/StopSignal.swift": "a signal's handler reaches one pipe, which is there before it is",
+        "apple-simulator/StandIn/MemoryFile.swift": system,
+        "apple-simulator/StandIn/Registry.swift": system,
         "apple-simulator/System.swift": system,
         "auth-apple/CGIDoorway.swift": "getenv gives a C string, of which only its being there is looked at",
         "auth-apple/Descriptor.swift": system,
