@@ -6,8 +6,8 @@ internal import Glibc
 
 /// A value that is looked at and changed under a lock.
 ///
-/// Not by `Mutex`: iOS 16 and macOS 13 have none yet, and on Linux the thread sanitizer does not see its waiting, which lies in the
-/// standard library, and takes two holders in turn for two at once.
+/// Not by `Mutex`: iOS 16 and macOS 13 have none yet. (On Linux the thread sanitizer reported two holders of one at once, probably
+/// because it does not see the waiting, which lies in the standard library; of this it has nothing to report.)
 @safe package final class Guarded<Value: Sendable>: Sendable {
     #if canImport(os)
     private let lock: OSAllocatedUnfairLock<Value>

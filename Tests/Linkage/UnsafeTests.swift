@@ -45,7 +45,8 @@ import Testing
             "bound and read values are buffers with their lengths, copied on either side",
         "Xid/Apple/CryptoKitCryptography.swift": "Security fills a buffer whose length it is told",
         "Xid/Apple/KeychainTokenStorage.swift": "the Keychain's answer comes by reference",
-        "Xid/Guarded.swift": "a mutex of the system's has one address for its whole life; it guards the value beside it",
+        "Xid/Guarded.swift":
+            "a mutex of the system's has one address for its whole life; it guards the value beside it",
         "Xid/Linux/DetachedThread.swift": "a thread gets what it is to do as a pointer that it owns",
         "Xid/Linux/FileTokenStorage.swift": system,
         "Xid/Linux/LoopbackListener.swift": "socket addresses are read as their general form",
