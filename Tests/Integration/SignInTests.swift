@@ -21,9 +21,9 @@ import Testing
             process.terminate()
             process.waitUntilExit()
         }
-        let url = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
-        site.environment["AUTH_APPLE_KEYS_URL"] = url + "/auth/keys"
+        // Its first line; what follows is for people.
+        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        site.environment["AUTH_APPLE_KEYS_URL"] = (said.split(separator: "\n").first ?? "") + "/auth/keys"
         try body(site) {
             try String(contentsOf: log, encoding: .utf8).split(separator: "\n").count { $0.contains("/auth/keys") }
         }

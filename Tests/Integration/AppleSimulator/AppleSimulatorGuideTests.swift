@@ -26,7 +26,7 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let programs = try Programs.built("apple-simulator").deletingLastPathComponent()
         // Where a command fails, the server that an earlier one started must end all the same.
-        let trap = "trap 'jobs=$(jobs -p); [ -z \"$jobs\" ] || kill $jobs' EXIT\n"
+        let trap = "trap 'jobs=$(jobs -p); [ -z \"$jobs\" ] || kill $jobs 2>/dev/null || true' EXIT\n"
         let commands = trap + "cd \(folder.path())\n" + session.replacing("--port 8410 ", with: "--port 0 ")
         let ran = try Ran(
             ["/bin/bash", "-eu"],
