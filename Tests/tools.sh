@@ -1,12 +1,12 @@
 #!/bin/sh
-# Installs the pinned Python tools of the tests into .build/tools, once: AWS's Lambda emulator with SAM's API Gateway, and
-# cfn-lint. Without a network it says so and exits 69; the tests that need them are then skipped, and say so.
+# Installs the pinned Python tools of the tests into .build/tools, once: AWS's Lambda emulator with SAM's API Gateway,
+# cfn-lint, and nanoidp, an OpenID provider. Without a network it says so and exits 69; the tests that need them are then skipped, and say so.
 #
 #   Tests/tools.sh
 set -eu
 cd "$(dirname "$0")/.."
 
-pins="aws-sam-cli==1.170.0 cfn-lint==1.58.0 Flask==3.1.3 Werkzeug==3.1.9"
+pins="aws-sam-cli==1.170.0 cfn-lint==1.58.0 Flask==3.1.3 Werkzeug==3.1.9 nanoidp==3.4.0"
 folder=$PWD/.build/tools
 if [ "$(cat "$folder/pins" 2>/dev/null)" = "$pins" ]; then
     echo "tools: all there ($pins)"
