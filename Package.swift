@@ -37,6 +37,7 @@ let package = Package(
     products: [
         .executable(name: "auth-apple", targets: ["auth-apple"]),
         .executable(name: "apple-simulator", targets: ["apple-simulator"]),
+        .executable(name: "xid", targets: ["xid-command"]),
         .library(name: "Xid", targets: ["Xid"]),
     ],
     traits: [
@@ -87,6 +88,9 @@ let package = Package(
                 .target(name: "OpenSSLCrypto", condition: .when(platforms: [.linux])),
             ]),
 
+        // The command `xid`. Its folder is not called so, as a file system that ignores case would take it for `Xid`.
+        .executableTarget(name: "xid-command", dependencies: ["JOSE", "Xid"], swiftSettings: settings),
+
         // The tests: one folder a room, and what they share.
         .target(
             name: "TestSupport",
@@ -115,10 +119,10 @@ let package = Package(
         tests(
             "Integration",
             [
-                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "OpenSSLCrypto", "auth-apple",
+                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "OpenSSLCrypto", "Xid", "auth-apple",
                 "apple-simulator",
             ]),
-        tests("Xid", ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Xid"]),
+        tests("Xid", ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Xid", "xid-command"]),
         tests("Linkage", ["auth-apple"]),
         tests(
             "Fuzz",

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the pinned Python tools of the tests into .build/tools, once: AWS's Lambda emulator with SAM's API Gateway,
-# cfn-lint, moto for DynamoDB, and with it botocore, and SPDX's validator. Without a network it says so and exits 69; the tests
-# that need them are then skipped, and say so.
+# cfn-lint, moto for DynamoDB, and with it botocore, SPDX's validator, and nanoidp, an OpenID provider. Without a network it says
+# so and exits 69; the tests that need them are then skipped, and say so.
 #
 #   Tests/tools.sh
 set -eu
 cd "$(dirname "$0")/.."
 
-pins="aws-sam-cli==1.170.0 cfn-lint==1.58.0 Flask==3.1.3 Werkzeug==3.1.9 moto[server,dynamodb]==5.2.5 spdx-tools==0.8.3"
+pins="aws-sam-cli==1.170.0 cfn-lint==1.58.0 Flask==3.1.3 Werkzeug==3.1.9 moto[server,dynamodb]==5.2.5 spdx-tools==0.8.3 nanoidp==3.4.0"
 folder=$PWD/.build/tools
 if [ "$(cat "$folder/pins" 2>/dev/null)" = "$pins" ]; then
     echo "tools: all there ($pins)"

@@ -25,12 +25,13 @@ for purpose in "$@"; do
     sqlite) wanted="$wanted libsqlite3-dev" ;;
     postgresql) wanted="$wanted libpq-dev" ;;
     # PyJWT and the openssl and sqlite3 commands are the third parties that the tests hold this project's words against.
-    # The web servers are run by the tests, on loopback, and never as services. Chromium walks the web flow.
+    # The web servers, and glewlwyd, an OpenID provider, are run by the tests, on loopback, and never as services. Chromium
+    # is the person's browser.
     test)
         wanted="$wanted ca-certificates checksec curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
         wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev node-jose nodejs"
         wanted="$wanted libpq-dev postgresql pgbouncer sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light"
-        wanted="$wanted chromium chromium-driver valgrind"
+        wanted="$wanted chromium chromium-driver glewlwyd valgrind"
         ;;
     benchmarks)
         wanted="$wanted gcc libc6-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev openssl pkg-config python3 python3-cryptography python3-jwt"

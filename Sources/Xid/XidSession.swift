@@ -44,7 +44,22 @@ public struct XidSession: Hashable, Sendable {
     /// Whether the provider has verified that the address is the person's.
     public var emailVerified: Bool { claims.bool("email_verified") ?? false }
 
-    package init(
+    /// A session as it would be, for the tests of an app. What Xid itself gives has been verified; nothing here is.
+    ///
+    /// - Parameters:
+    ///   - claimsJSON: the ID token's claims, as one JSON object.
+    /// - Throws: `id_token_malformed` when the claims are no JSON object, or name a member twice.
+    public init(
+        subject: String, issuer: URL, accessToken: String, tokenType: String = "Bearer", expiresAt: Date? = nil,
+        scopes: [String] = ["openid"], idToken: String = "", claimsJSON: String = "{}"
+    ) throws {
+        guard let claims = JSON(object: Array(claimsJSON.utf8))?.object else { throw XidError(.idTokenMalformed) }
+        self.init(
+            subject: subject, issuer: issuer, accessToken: accessToken, tokenType: tokenType, expiresAt: expiresAt,
+            scopes: scopes, idToken: idToken, claims: XidClaims(claims))
+    }
+
+    init(
         subject: String, issuer: URL, accessToken: String, tokenType: String, expiresAt: Date?, scopes: [String],
         idToken: String, claims: XidClaims
     ) {

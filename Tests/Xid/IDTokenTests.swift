@@ -21,7 +21,8 @@ import Testing
             issuer: "https://xid.dev", clientID: "client", nonce: SecretText("nonce"), accessToken: token, code: code,
             maxAge: maxAge)
         do throws(XidError) {
-            _ = try expectation.check(claims, at: now, using: OpenSSLCryptography())
+            _ = try expectation.check(
+                SignedIDToken(claims: claims, algorithm: .es256), at: now, using: OpenSSLCryptography())
             return nil
         } catch {
             return error.code

@@ -74,6 +74,19 @@ import Testing
         }
     }
 
+    /// xdg-open may go on as long as the browser does. The port was kept as long, and a second sign-in had none.
+    @Test func aBrowserThatStaysOpenDoesNotKeepThePort() async throws {
+        let isClosed = DispatchSemaphore(value: 0)
+        let (_, xid) = try Self.trial(redirect: "http://127.0.0.1:\(LoopbackPort.free())/callback") { url in
+            try Self.browse(url)
+            _ = isClosed.wait(timeout: .now() + 30)
+        }
+        defer { for _ in 0..<2 { isClosed.signal() } }
+        let first = try await xid.signIn()
+        let second = try await xid.signIn()
+        #expect(first.subject == second.subject)
+    }
+
     @Test func aSignInAndASignOutEndToEnd() async throws {
         let shown = Guarded<[String]>([])
         let (trial, xid) = try Self.trial { url in

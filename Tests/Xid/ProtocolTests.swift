@@ -16,15 +16,16 @@ import Testing
         #expect(challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    /// RFC 6749 appendix B
-    @Test func formFieldsAreThoseOfTheRFC() throws {
-        let text = " %&+£€"
-        #expect(FormFields.decode("+%25%26%2B%C2%A3%E2%82%AC")?.map(\.name) == [text])
-        let encoded = FormFields.encode([(text, "a=b==")])
-        #expect(encoded == "%20%25%26%2B%C2%A3%E2%82%AC=a%3Db%3D%3D")
-        let decoded = try #require(FormFields.decode(encoded)?.first)
-        #expect(decoded.name == text && decoded.value == "a=b==")
-        #expect(FormFields.decode("a=b=c")?.first?.value == "b=c")
+    /// RFC 6749 appendix B; that `+` reaches a provider as `%2B`, and a space as `%20`: AppAuth-iOS#48, golang/oauth2#449.
+    @Test func aQueryIsWrittenAndReadAsTheRFCHasIt() throws {
+        let endpoint = try #require(Endpoint("https://xid.dev/authorize?tenant=1", allowingPlain: false))
+        #expect(
+            endpoint.adding([(" %&+£€", "a=b==")])
+                == "https://xid.dev/authorize?tenant=1&%20%25%26%2B%C2%A3%E2%82%AC=a%3Db%3D%3D")
+        let url = try #require(URL(string: "a:/cb?error_description=+%25%26%2B%C2%A3%E2%82%AC&code=b=c"))
+        let redirect = try Redirect(url, callback: "a:/cb")
+        #expect(redirect.errorDescription == " %&+£€")
+        #expect(redirect.code?.text == "b=c", "the first = separates")
     }
 
     @Test func everySignInIsUnguessableAndItsOwn() async throws {

@@ -9,6 +9,7 @@ final class LoopbackListener: Sendable {
     let alarm: Int32
     private let bell: Int32
     private let isAwake = Guarded(false)
+    private let isOpen = Guarded(true)
 
     /// Nil when the port is taken or there are no more descriptors.
     init?(port: UInt16) {
@@ -40,9 +41,18 @@ final class LoopbackListener: Sendable {
     }
 
     deinit {
-        close(descriptor)
+        closePort()
         close(alarm)
         close(bell)
+    }
+
+    /// Gives the port back. Only for the thread that waits at it: the descriptor's number may be another's from then on.
+    func closePort() {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        if wasOpen { close(descriptor) }
     }
 
     /// Ends the waiting, now and from now on: nobody reads the pipe, so the first byte does for all.

@@ -61,7 +61,11 @@ final class LoopbackVisit: BrowserVisit {
     private func serve(_ door: LoopbackDoor) -> Result<URL?, BrowserFailure> {
         var door = door
         var clients: [Int32: (received: [UInt8], deadline: Int64)] = [:]
-        defer { for descriptor in clients.keys { close(descriptor) } }
+        defer {
+            for descriptor in clients.keys { close(descriptor) }
+            // Now, and not when the visit goes: whoever opened the browser may go on as long as the browser does.
+            listener.closePort()
+        }
         let deadline = Self.now() + milliseconds
         while true {
             let now = Self.now()

@@ -1,10 +1,10 @@
 #if os(Linux)
-internal import FoundationEssentials
+package import FoundationEssentials
 @unsafe @preconcurrency internal import Glibc
 
 /// The person's own browser, by xdg-open (freedesktop.org's xdg-utils), which may go on as long as the browser does.
-enum SystemBrowser {
-    static func open(_ url: URL) throws {
+package enum SystemBrowser {
+    package static func open(_ url: URL) throws {
         // What the browser has to say belongs on no terminal of ours.
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

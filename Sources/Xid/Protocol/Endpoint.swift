@@ -1,3 +1,5 @@
+internal import JOSE
+
 /// An address of the provider that may be asked.
 ///
 /// HTTPS, or `http` to this machine when the issuer itself is at home there, which is development. The grammar is narrower than RFC
@@ -39,7 +41,7 @@ struct Endpoint: Hashable, Sendable {
 
     /// The address with these parameters added.
     func adding(_ fields: [(String, String)]) -> String {
-        let query = FormFields.encode(fields)
+        let query = String(decoding: FormURLEncoded.encode(fields), as: UTF8.self)
         guard text.contains("?") else { return "\(text)?\(query)" }
         return text.hasSuffix("?") || text.hasSuffix("&") ? text + query : "\(text)&\(query)"
     }

@@ -1,5 +1,11 @@
 internal import JOSE
 
+/// An ID token whose signature is the provider's. Whether it is for us, and of now, is another question (`IDTokenExpectation`).
+struct SignedIDToken {
+    let claims: JSON.Object
+    let algorithm: SignatureAlgorithm
+}
+
 /// What an ID token must fit (OpenID Connect Core §3.1.3.7, and §12.2 for one that comes with a renewal).
 struct IDTokenExpectation {
     /// How far the provider's clock and ours may differ, in seconds.
@@ -14,10 +20,11 @@ struct IDTokenExpectation {
     var code: SecretText?
     var maxAge: Int64?
 
-    /// The claims, whose signature has been verified, are for us and about now; else the first reason why not.
+    /// The person that the token names, if it is for us and about now; else the first reason why not.
     func check(
-        _ claims: JSON.Object, at now: UnixTime, using cryptography: any TokenCryptography
+        _ token: SignedIDToken, at now: UnixTime, using cryptography: any TokenCryptography
     ) throws(XidError) -> String {
+        let claims = token.claims
         guard let issuer = claims["iss"]?.string, issuer.isIdentical(to: self.issuer) else {
             throw XidError(.idTokenIssuer)
         }
@@ -27,8 +34,8 @@ struct IDTokenExpectation {
         try checkAudience(claims)
         try checkTimes(claims, at: now)
         try checkNonce(claims, using: cryptography)
-        try checkHash("at_hash", of: accessToken, in: claims, using: cryptography)
-        if let code { try checkHash("c_hash", of: code, in: claims, using: cryptography) }
+        try checkHash("at_hash", of: accessToken, in: token, using: cryptography)
+        if let code { try checkHash("c_hash", of: code, in: token, using: cryptography) }
         return subject
     }
 
@@ -89,13 +96,14 @@ struct IDTokenExpectation {
         }
     }
 
-    /// The left half of the SHA-256 (Core §3.1.3.6, §3.3.2.11), where the provider sends it.
+    /// Core §3.1.3.6, §3.3.2.11: where the provider sends it.
     private func checkHash(
-        _ name: String, of secret: SecretText, in claims: JSON.Object, using cryptography: any TokenCryptography
+        _ name: String, of secret: SecretText, in token: SignedIDToken, using cryptography: any TokenCryptography
     ) throws(XidError) {
-        guard let claim = claims[name] else { return }
-        let hash = Base64URL.encode(cryptography.sha256(Array(secret.text.utf8)[...]).prefix(16))
-        guard claim.string?.isIdentical(to: hash) ?? false else { throw XidError(.idTokenHash) }
+        guard let claim = token.claims[name] else { return }
+        guard let claim = claim.string,
+            TokenHash.matches(claim: claim, value: secret.text, algorithm: token.algorithm, using: cryptography)
+        else { throw XidError(.idTokenHash) }
     }
 }
 

@@ -33,8 +33,8 @@ actor Provider {
         return fetched
     }
 
-    /// The claims of a token that one of the provider's keys has signed.
-    func verifiedClaims(of token: SecretText) async throws -> JSON.Object {
+    /// A token that one of the provider's keys has signed.
+    func verified(_ token: SecretText) async throws -> SignedIDToken {
         let jws: CompactJWS
         do throws(JOSEError) {
             jws = try CompactJWS(parsing: Array(token.text.utf8)[...], allowing: [.rs256, .es256])
@@ -44,22 +44,23 @@ actor Provider {
         let isKnown = keys.value(at: platform.now()) != nil
         let known = try await currentKeys()
         do throws(JOSEError) {
-            return try verifiedClaims(of: jws, by: known)
+            return try verified(jws, by: known)
         } catch {
             // The provider may have changed its keys since: then those at hand lack the name, or, where there are no names, do not
             // fit. Keys that were fetched just now are not fetched again.
             let mayBeOld = error == .keyUnknown || (jws.header.keyID == nil && error == .signature)
             guard isKnown, mayBeOld, let fresh = try await refetchedKeys() else { throw XidError(idToken: error) }
             do throws(JOSEError) {
-                return try verifiedClaims(of: jws, by: fresh)
+                return try verified(jws, by: fresh)
             } catch {
                 throw XidError(idToken: error)
             }
         }
     }
 
-    private func verifiedClaims(of jws: CompactJWS, by keys: KeySet) throws(JOSEError) -> JSON.Object {
-        try jws.verified(by: try keys.candidate(for: jws.header), using: platform.cryptography).claims()
+    private func verified(_ jws: CompactJWS, by keys: KeySet) throws(JOSEError) -> SignedIDToken {
+        let claims = try jws.verified(by: try keys.candidate(for: jws.header), using: platform.cryptography).claims()
+        return SignedIDToken(claims: claims, algorithm: jws.header.algorithm)
     }
 
     private func currentKeys() async throws -> KeySet {

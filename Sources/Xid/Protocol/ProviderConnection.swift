@@ -22,7 +22,7 @@ struct ProviderConnection: Sendable {
             url: endpoint.text,
             headers: [
                 .init("Content-Type", "application/x-www-form-urlencoded"), .init("Accept", "application/json"),
-            ], body: Array(FormFields.encode(fields).utf8))
+            ], body: FormURLEncoded.encode(fields))
         guard let key else { return try await send(request) }
         return try await send(request, to: endpoint, provingBy: key, accessToken: nil)
     }

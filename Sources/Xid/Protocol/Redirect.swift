@@ -8,6 +8,9 @@ internal import Foundation
 
 /// An authorization response in the query of a redirect (RFC 6749 §4.1.2), read and not yet believed.
 struct Redirect {
+    /// More than any provider sends.
+    private static let maximumFields = 64
+
     let issuer: String?
     let state: String?
     let error: String?
@@ -22,11 +25,11 @@ struct Redirect {
         let rest = text.dropFirst(address.count)
         let query = rest.hasPrefix("?") ? rest.dropFirst().prefix { $0 != "#" } : ""
         // An answer in the fragment is one to another response_type. It is not read.
-        guard !query.isEmpty, text.utf8.count <= 16_384, let fields = FormFields.decode(query) else {
-            throw XidError(.malformedRedirect)
-        }
+        guard !query.isEmpty, text.utf8.count <= 16_384,
+            let fields = FormURLEncoded(parsing: Array(query.utf8)[...], maximumFields: Self.maximumFields)
+        else { throw XidError(.malformedRedirect) }
         // Signed answers (JARM) are not understood; beside one nothing else counts.
-        guard !fields.contains(where: { $0.name == "response" }) else { throw XidError(.malformedRedirect) }
+        guard fields.occurrence(of: "response") == .absent else { throw XidError(.malformedRedirect) }
         issuer = try Self.only("iss", of: fields)
         state = try Self.only("state", of: fields)
         error = try Self.only("error", of: fields)
@@ -35,12 +38,12 @@ struct Redirect {
     }
 
     /// RFC 6749 §3.1: no parameter twice.
-    private static func only(
-        _ name: String, of fields: [(name: String, value: String)]
-    ) throws(XidError) -> String? {
-        let values = fields.filter { $0.name.isIdentical(to: name) }
-        guard values.count < 2 else { throw XidError(.malformedRedirect) }
-        return values.first?.value
+    private static func only(_ name: String, of fields: FormURLEncoded) throws(XidError) -> String? {
+        switch fields.occurrence(of: name) {
+        case .absent: return nil
+        case .once(let value): return value
+        case .repeated: throw XidError(.malformedRedirect)
+        }
     }
 
     /// Equality of addresses without query; never a prefix. Of RFC 3986 §6.2.2 and §6.2.3 only what browsers do by themselves: the

@@ -75,15 +75,15 @@ extension RelyingParty {
         let tokens = try TokenResponse(response, isBound: flow.key != nil)
         guard let idToken = tokens.idToken else { throw XidError(.idTokenMissing) }
         let now = platform.now()
-        let claims = try await provider.verifiedClaims(of: idToken)
+        let token = try await provider.verified(idToken)
         let expectation = IDTokenExpectation(
             issuer: client.issuer, clientID: client.clientID, nonce: flow.nonce, accessToken: tokens.accessToken,
             code: code, maxAge: flow.maxAge)
-        let subject = try expectation.check(claims, at: platform.now(), using: platform.cryptography)
+        let subject = try expectation.check(token, at: platform.now(), using: platform.cryptography)
         let record = SessionRecord(
             issuer: client.issuer, clientID: client.clientID, subject: subject, accessToken: tokens.accessToken,
             tokenType: tokens.tokenType, expiresAt: tokens.expiresIn.map { now.adding(seconds: $0) },
-            scope: tokens.scope ?? client.scope, idToken: idToken, claims: XidClaims(claims), nonce: flow.nonce,
+            scope: tokens.scope ?? client.scope, idToken: idToken, claims: XidClaims(token.claims), nonce: flow.nonce,
             // Without a key it would be a bearer secret of long life: it is dropped.
             refreshToken: flow.key == nil ? nil : tokens.refreshToken, key: flow.key)
         guard !isVoid() else {

@@ -99,12 +99,12 @@ extension RelyingParty {
         if let scope = tokens.scope { renewed.scope = scope }
         if let token = tokens.refreshToken { renewed.refreshToken = token }
         if let idToken = tokens.idToken {
-            let claims = try await provider.verifiedClaims(of: idToken)
+            let token = try await provider.verified(idToken)
             let expectation = IDTokenExpectation(
                 issuer: client.issuer, clientID: client.clientID, nonce: record.nonce, former: record,
                 accessToken: tokens.accessToken)
-            _ = try expectation.check(claims, at: platform.now(), using: platform.cryptography)
-            (renewed.idToken, renewed.claims) = (idToken, XidClaims(claims))
+            _ = try expectation.check(token, at: platform.now(), using: platform.cryptography)
+            (renewed.idToken, renewed.claims) = (idToken, XidClaims(token.claims))
             guard epoch == self.epoch else { return try await discard(response, record) }
         }
         try keep(renewed)

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// Standard output for what was asked for, standard error for what is said about it.
+enum Terminal {
+    static func print(_ line: String) {
+        write(line + "\n", to: STDOUT_FILENO)
+    }
+
+    /// In place of the spinner, if one stands there; it comes back below.
+    static func say(_ line: String) {
+        write((isWatched ? beginning : "") + line + "\n", to: STDERR_FILENO)
+    }
+
+    /// Back to the beginning of the line, which is empty then.
+    static let beginning = "\r\u{1B}[K"
+
+    /// Whether somebody watches standard error on a terminal that can go back to the beginning of a line.
+    static var isWatched: Bool {
+        isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb"
+    }
+
+    /// Nil when the variable is not set or empty.
+    static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        let text = unsafe String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+
+    /// Text of somebody else's: what could command the terminal, or turn the line around, is shown as a question mark.
+    static func visible(_ text: String) -> String {
+        var visible = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+                visible.append("?")
+            default: visible.append(scalar)
+            }
+        }
+        return String(visible)
+    }
+
+    static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
