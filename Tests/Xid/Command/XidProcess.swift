@@ -65,7 +65,11 @@ final class XidProcess: @unchecked Sendable {
             throw CocoaError(.fileReadUnknown, userInfo: ["said": try String(contentsOf: errors, encoding: .utf8)])
         }
 
+        /// Waits for its end, and makes one after a minute: nothing here takes as long.
         func end() throws -> Ended {
+            let deadline = Date(timeIntervalSinceNow: 60)
+            while !process.hasEnded, Date() < deadline { usleep(10_000) }
+            process.kill(SIGKILL)
             let status = process.wait()
             return try Ended(
                 status: status, output: String(contentsOf: output, encoding: .utf8),
