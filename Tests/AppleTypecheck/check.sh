@@ -96,8 +96,8 @@ must_fail "has no member 'prefersEphemeralWebBrowserSesion'" Apple/Authenticatio
     's/prefersEphemeralWebBrowserSession = /prefersEphemeralWebBrowserSesion = /'
 must_fail "is only available in macOS 14.4 or newer" Apple/AuthenticationSessionAgent.swift \
     's/if #available(iOS 17.4, macOS 14.4, \*)/if true/'
-must_fail "is only available in macOS 15.0 or newer" Protocol/FormFields.swift \
-    's/^enum FormFields {/&\n    static let width = UInt128.bitWidth/'
+must_fail "is only available in macOS 15.0 or newer" Protocol/Endpoint.swift \
+    's/^struct Endpoint: .*{/&\n    static let width = UInt128.bitWidth/'
 must_fail "different argument labels from those required by protocol 'URLSessionTaskDelegate'" Apple/URLSessionTransport.swift \
     's/willPerformHTTPRedirection:/willPerformHTTPRedirect:/'
 echo "four mistakes: each refused for its own reason"
