@@ -96,6 +96,25 @@ import UserStores
         }
     }
 
+    /// The first of its transactions is done and the second is not: nobody sees it, and it is not taken for a deleted one.
+    @Test(.enabled(if: DynamoDBServer.isInstalled)) func anAccountThatCameHalfIsNotThereAndComesWholeLater() throws {
+        let server = try DynamoDBServer()
+        defer { server.stop() }
+        try server.withTable { url in
+            let store = try UserStores.open(url, isDevelopment: true, patience: .milliseconds(400))
+            let account = person("1")
+            let sessions = (0..<60).map { _ in login(of: account) }
+            let whole = moved(account, sessions, sessions.map { entry(.signedIn, account.id, session: $0.id) })
+            try server.fail([DynamoDBServer.Fault(.dropAfter, on: "TransactWriteItems", times: 1000)])
+            #expect(throws: StoreError.self) { try store.restore(whole) }
+            try server.fail([])
+            #expect(try store.account(account.id) == nil && store.session(sessions[0].id) == nil)
+            #expect(try store.restore(whole))
+            #expect(try Set(store.sessions(of: account.id, at: noon)) == Set(sessions))
+            #expect(try store.audit(of: account.id).count == 60)
+        }
+    }
+
     @Test(arguments: StoreUnderTest.all)
     func aMarkIsRememberedForTheLongerOfTwoTimes(_ subject: StoreUnderTest) throws {
         let name = randomBytes(32)
