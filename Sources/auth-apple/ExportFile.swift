@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Where an export goes: standard output, or a new file that has its name only when it is whole. Closed to others from its first
 /// byte.
-@safe final class ExportFile {
+final class ExportFile {
     private let path: String?
     private let temporary: String
     private let descriptor: Int32

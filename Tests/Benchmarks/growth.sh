@@ -17,8 +17,8 @@ programs=$(cd "${PROGRAMS:-dist}" 2>/dev/null && pwd) || {
     echo "growth.sh: dist is missing; run deploy/build.sh --traits default,PostgreSQL" >&2
     exit 69
 }
-binaries=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
-[ -n "$binaries" ] || { echo "growth.sh: there is no PostgreSQL server; apt-get install postgresql" >&2; exit 69; }
+binaries=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+[ -x "$binaries/initdb" ] || { echo "growth.sh: there is no PostgreSQL server; apt-get install postgresql" >&2; exit 69; }
 
 # /tmp may be in memory, where a sync costs nothing.
 folder=$(mktemp -d "${TMPDIR:-/var/tmp}/growth.XXXXXX")
