@@ -36,7 +36,7 @@ for purpose in "$@"; do
     benchmarks)
         wanted="$wanted gcc libc6-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev openssl pkg-config python3 python3-cryptography python3-jwt"
         wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev golang-github-mattn-go-sqlite3-dev"
-        wanted="$wanted librust-jsonwebtoken-dev librust-rusqlite-dev node-jose nodejs sqlite3"
+        wanted="$wanted librust-jsonwebtoken-dev librust-rusqlite-dev node-jose nodejs sqlite3 libpq-dev postgresql"
         # A Rust of the user's own will do.
         command -v cargo >/dev/null || wanted="$wanted cargo"
         # Debian's SQLite module is linked with Debian's Node. Where another Node is installed, peers/build.sh unpacks Debian's, which

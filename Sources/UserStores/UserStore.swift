@@ -16,6 +16,14 @@ package protocol UserStore: UserRepository, AttemptCounter {
     /// The accounts by their ids, those after `last`.
     func accounts(after last: UUIDv7?, limit: Int) throws(StoreError) -> [Account]
 
+    /// Writes what another store held, as one transaction. False, and nothing is written, where something has its id or its `sub`
+    /// already, or an account had it and was deleted. A mark is remembered for the longer of two times.
+    func restore(_ entry: StoreEntry) throws(StoreError) -> Bool
+
+    /// Gives what belongs to no account that is there, until `body` says no: the audits of deleted ones, and the marks that had not
+    /// expired at `time`.
+    func forEachLoneEntry(at time: UnixTime, _ body: (StoreEntry) -> Bool) throws(StoreError)
+
     /// Looks at the store without changing it, and tells in one line what it found. What would keep a sign-in from being
     /// carried out and kept safe is thrown, with the remedy.
     func check() throws(StoreError) -> String

@@ -28,6 +28,10 @@ struct Program {
         case ["check"]: return CheckCommand.run()
         case ["store", "migrate"]: return StoreCommand.migrate()
         case ["store", "purge"]: return StoreCommand.purge()
+        case let words where words.count == 3 && words.starts(with: ["store", "export"]):
+            return StoreExport.run(to: words[2])
+        case let words where words.count == 3 && words.starts(with: ["store", "import"]):
+            return StoreImport.run(from: words[2])
         case ["outbox", "run"]: return OutboxCommand.run()
         case ["outbox", "show"]: return OutboxCommand.show()
         case let words where words.first == "transfer":
@@ -69,6 +73,12 @@ struct Program {
           auth-apple check           check configuration, keys, store and Apple's keys, a line each
           auth-apple store migrate   create or upgrade the schema of the store
           auth-apple store purge     remove what has expired: sessions, receipts, counts, old audit entries
+          auth-apple store export FILE|-
+                                     all that the store holds, into a new file as secret as the store; stop the function
+                                     first, since what comes later is not in it
+          auth-apple store import FILE|-
+                                     into another store; everybody stays signed in. Broken off, begin it again: what is
+                                     there stays. Attempts and receipts stay behind, which live minutes
           auth-apple outbox run      tell Apple of deleted accounts that it was not told of yet; for a timer
           auth-apple outbox show     what waits for it
           auth-apple transfer export --to TEAMID [--again] [--client ID] [--rate N]

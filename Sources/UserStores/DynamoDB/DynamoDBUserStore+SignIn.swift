@@ -124,10 +124,13 @@ struct MarkView {
     }
 
     func remember(_ mark: Mark) -> Write {
-        let item = Item([
+        .put(Self.item(mark), at: .mark(mark.name), if: .unchanged(items[.mark(mark.name)]))
+    }
+
+    static func item(_ mark: Mark) -> Item {
+        Item([
             "kind": .string("mark"), "expires_at": .time(mark.expiresAt), "ttl": .expiry(mark.expiresAt),
             "version": DynamoDBTable.newVersion(),
         ])
-        return .put(item, at: .mark(mark.name), if: .unchanged(items[.mark(mark.name)]))
     }
 }

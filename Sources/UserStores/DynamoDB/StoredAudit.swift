@@ -16,16 +16,18 @@ struct StoredAudit {
 
     /// The entries added to the audit of an account, and counted there.
     static func writes(_ entries: [AuditEntry], to stored: inout StoredAccount) -> [Write] {
-        var writes: [Write] = []
-        var rest = entries[...]
-        while !rest.isEmpty {
-            let some = rest.prefix(entriesInOneItem)
-            rest = rest.dropFirst(some.count)
-            writes.append(
-                .put(item(Array(some)), at: .audit(stored.auditCount + 1, of: stored.account.id), if: .absent))
-            stored.auditCount += Int64(some.count)
+        defer { stored.auditCount += Int64(entries.count) }
+        return writes(entries, of: stored.account.id, after: stored.auditCount, if: .absent)
+    }
+
+    /// The entries as those after the first `count` of the account's.
+    static func writes(
+        _ entries: [AuditEntry], of account: UUIDv7, after count: Int64 = 0, if condition: Condition?
+    ) -> [Write] {
+        stride(from: 0, to: entries.count, by: entriesInOneItem).map { start in
+            let some = Array(entries[start..<min(start + entriesInOneItem, entries.count)])
+            return .put(item(some), at: .audit(count + Int64(start) + 1, of: account), if: condition)
         }
-        return writes
     }
 
     private static func item(_ entries: [AuditEntry]) -> Item {

@@ -44,7 +44,7 @@ struct StoredSession {
     var keys: [Key] { [key, .owner(ofSession: session.id)] }
 
     /// Both items inserted. The second is what makes the id unique.
-    func insertion() -> [Write] {
+    func insertion(if condition: Condition = .absent) -> [Write] {
         let constant = Item([
             "kind": .string("session"), "id": .string(session.id.description),
             "account": .string(session.accountID.description), "client": .string(session.clientID),
@@ -57,8 +57,8 @@ struct StoredSession {
             "ttl": .expiry(session.endsAt),
         ])
         return [
-            .put(constant.adding(changing(DynamoDBTable.newVersion())), at: key, if: .absent),
-            .put(owner, at: .owner(ofSession: session.id), if: .absent),
+            .put(constant.adding(changing(DynamoDBTable.newVersion())), at: key, if: condition),
+            .put(owner, at: .owner(ofSession: session.id), if: condition),
         ]
     }
 

@@ -99,14 +99,14 @@ package final class MemoryUserStore: UserStore {
     }
 
     /// By the bytes of `sub`: Swift holds two spellings of one letter equal, databases do not, and neither does Apple.
-    private func account(_ key: AccountKey) -> Account? {
+    func account(_ key: AccountKey) -> Account? {
         switch key {
         case .id(let id): accounts[id]
         case .appleSubject(let subject): accounts.values.first { $0.appleSubject?.isIdentical(to: subject) == true }
         }
     }
 
-    private func account(transferredAs subject: String?) -> Account? {
+    func account(transferredAs subject: String?) -> Account? {
         subject.flatMap { subject in
             accounts.values.first { $0.transferSubject?.isIdentical(to: subject) == true }
         }
