@@ -166,6 +166,7 @@ def pasted_seeds():
     write("form", "query", "return_url=com.example.app%3A%2Fsigned-in&code_challenge=E9&code_challenge_method=S256&state=")
     write("form", "odd", "a&&=b&a=1&a=2&%00=%ff")
     write("form", "many", "&".join(f"a{index}=" for index in range(33)))
+    write("form", "escapes", "a=%2541&b=%25zz&c=%2B+%26%3D")
     write("form", "twins", "e%CC%81=1&%C3%A9=2")
 
 
