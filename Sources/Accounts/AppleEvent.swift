@@ -4,6 +4,9 @@ internal import JOSE
 /// What one event at Apple means for an account, as the account is when we hear of it.
 struct AppleEvent {
     private let notification: AppleNotification
+    /// When it happened. What has not happened yet, by more than clocks may differ, happened just now: an event of next year
+    /// would outdate all that come until then.
+    private let time: UnixTime
     /// What began later than this began after the event.
     private let end: UnixTime
     private let origin: AuditEntry.Origin
@@ -11,7 +14,8 @@ struct AppleEvent {
 
     init(_ notification: AppleNotification, leewaySeconds: Int64, origin: AuditEntry.Origin, now: UnixTime) {
         self.notification = notification
-        end = notification.time.adding(seconds: leewaySeconds)
+        time = min(notification.time, now.adding(seconds: leewaySeconds))
+        end = time.adding(seconds: leewaySeconds)
         self.origin = origin
         self.now = now
     }
@@ -39,7 +43,7 @@ struct AppleEvent {
             return (.consentRevokedEarlier, .update(account, ending: ending, withdrawing: end, audit: audit))
         }
         var account = account
-        account.consentRevokedAt = max(account.consentRevokedAt ?? notification.time, notification.time)
+        account.consentRevokedAt = max(account.consentRevokedAt ?? time, time)
         audit.append(entry(.consentRevoked, of: account))
         return (.consentRevoked, .update(account, ending: ending, withdrawing: end, audit: audit))
     }
@@ -47,12 +51,12 @@ struct AppleEvent {
     /// Apple's word on an address that we lack is taken; one that we have stays, since sign-ins say which it is, and these
     /// events only whether mail gets there.
     private func forwarding(of account: Account, isOn: Bool) -> (AppleNotifications.Outcome, AccountChange) {
-        if let known = account.forwarding, known.since > notification.time { return (.outdated, .keep) }
+        if let known = account.forwarding, known.since > time { return (.outdated, .keep) }
         var account = account
         if account.profile.email == nil, let email = notification.email {
             account = account.learning(Profile(email: email), at: now)
         }
-        account.forwarding = EmailForwarding(isOn: isOn, since: notification.time)
+        account.forwarding = EmailForwarding(isOn: isOn, since: time)
         return (
             isOn ? .emailForwardingOn : .emailForwardingOff,
             .update(account, audit: [entry(isOn ? .emailForwardingOn : .emailForwardingOff, of: account)])

@@ -17,7 +17,7 @@ extension SignIn {
     /// Opens a session for a person, on the account that the store finds for them or on a new one.
     ///
     /// - Parameter isFirst: whether a kept answer is looked for. It is not when the key that sealed it is gone: nobody stays
-    ///   outside for that.
+    ///   outside for that. Nor when its session has ended: a retry brings back no session that somebody has left.
     func open(
         _ arrival: Arrival, origin: AuditEntry.Origin, at now: UnixTime, isFirst: Bool = true
     ) throws(SignInFailure) -> SignedIn {
@@ -59,7 +59,11 @@ extension SignIn {
             outcome = try users.signIn(
                 lookup(of: arrival.identity), repeating: isFirst ? repetition?.name : nil,
                 once: arrival.marks, at: now, opening)
-            if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt) { return answer }
+            if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt),
+                try users.session(answer.sessionID) != nil
+            {
+                return answer
+            }
         } catch {
             throw .store(error)
         }

@@ -8,6 +8,12 @@ enum System {
 
     static var userID: UInt32 { geteuid() }
 
+    /// A crash writes no memory to a file: keys and tokens are in it (core(5)).
+    static func forbidCoreFiles() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    }
+
     static func now() -> UnixTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

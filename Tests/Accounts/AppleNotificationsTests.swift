@@ -109,6 +109,18 @@ struct AppleNotificationsTests {
         #expect(try events(account).suffix(2) == [.emailForwardingOff, .emailForwardingOn])
     }
 
+    /// An event of next year once outdated all that came until then.
+    @Test func `What has not happened yet happened just now, and keeps nothing from being heard`() throws {
+        let account = try users.join("001.relay", Profile(email: nil)).account
+        func now() throws -> Account? { try users.account(account.id) }
+        let year: Int64 = 365 * 86_400
+        #expect(try notify("email-disabled", "001.relay", id: "a", event: year, sent: 0) == .emailForwardingOff)
+        #expect(try now()?.forwarding?.since == start.adding(seconds: 60), "the leeway")
+        #expect(try notify("email-enabled", "001.relay", id: "b", event: 100) == .emailForwardingOn)
+        #expect(try notify("consent-revoked", "001.relay", id: "c", event: year, sent: 200) == .consentRevoked)
+        #expect(try now()?.consentRevokedAt == start.adding(seconds: 260))
+    }
+
     @Test func `An address of Apple's fills an empty one, and takes no other's place`() throws {
         let known = AppleEmail(address: "ana@example.com", isVerified: true, isPrivate: false)
         let empty = try users.join("001.empty").account

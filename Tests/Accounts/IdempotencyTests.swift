@@ -114,6 +114,31 @@ struct IdempotencyTests {
         expectSame(try signIn(after: 6), second)
     }
 
+    /// It once got the tokens of the session that had ended.
+    @Test func `A repetition does not bring back a session that has ended: another one, or none for a token good once`()
+        throws
+    {
+        for isOneTime in [false, true] {
+            let bench = SignInBench()
+            bench.isOneTime = isOneTime
+            func signIn() throws -> SignedIn { try bench.signIn(token: token, idempotencyKey: Self.key) }
+            let first = try signIn()
+            expectSame(try signIn(), first)
+            _ = try bench.users.endSessions(of: first.account.id, except: nil) { session in
+                AuditEntry(
+                    time: now, event: .sessionEnded, accountID: session.accountID, origin: SignInBench.origin)
+            }
+            if isOneTime {
+                #expect(throws: SignInFailure.spent) { try signIn() }
+            } else {
+                let second = try signIn()
+                #expect(second.sessionID != first.sessionID)
+                #expect(second.tokens.accessToken != first.tokens.accessToken)
+                expectSame(try signIn(), second)
+            }
+        }
+    }
+
     @Test func `Signing that fails leaves nothing: no account, no session, no receipt, no audit`() throws {
         let bench = SignInBench(cryptography: UnableToSign())
         #expect(throws: SignInFailure.cryptography(CryptographyError("the module is locked"))) {

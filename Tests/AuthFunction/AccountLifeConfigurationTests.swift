@@ -81,8 +81,15 @@ struct AccountLifeConfigurationTests {
             #expect(setting(loopback).problems.isEmpty)
             #expect(setting([name: "http://127.0.0.1:8410/x"]).problems.count == 1)
             let file = setting(["MODE": "development", name: "file:///tmp/x"]).problems
-            #expect(file.count == 1 && file.first?.contains("is a file URL") == true)
+            #expect(file.count == 1 && file.first?.contains("set it to an https URL, or an http URL") == true)
         }
+    }
+
+    /// It once said that unsetting gave the least number: who did so had turned deletion off.
+    @Test func `The remedy for a number says what unsetting it does`() throws {
+        let problem = try #require(setting(["DELETION_SESSION_SECONDS": "1"]).problems.first)
+        #expect(problem.hasSuffix("set it to one, or unset it, so that people cannot delete accounts"))
+        #expect(setting(["ACCESS_TOKEN_SECONDS": "1"]).problems.first?.hasSuffix("or unset it for 900") == true)
     }
 
     @Test func `Codes are looked at where they are exchanged, or where it is said what to do about them`() throws {

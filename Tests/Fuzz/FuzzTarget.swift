@@ -24,7 +24,7 @@ struct FuzzTarget: Sendable {
 
     static let all: [FuzzTarget] =
         [.json, .base64URL, .jws, .appleToken, .accessToken, .keySet, .keyRecord, .keyResponse]
-        + FuzzTarget.events + [.cgi, .headers, .receipt, .text, .growth]
+        + FuzzTarget.events + [.cgi, .headers, .form, .pastedKey, .receipt, .text, .growth]
 
     static func named(_ name: String) -> FuzzTarget? {
         all.first { $0.name == name }

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 
 out=$PWD/.build/fuzz
 mkdir -p "$out"
-rooms="JOSE AppleID Accounts OpenSSLCrypto KeyCache UserStores AuthFunction"
+rooms="JOSE AppleID Accounts OpenSSLCrypto CurlHTTP KeyCache UserStores AuthFunction"
 
 # Whether `$1` is older than one of the files that follow.
 isOlder() {
@@ -14,11 +14,13 @@ isOlder() {
     [ -n "$(find "$@" -newer "$1" -print -quit)" ]
 }
 
-if isOlder "$out/OpenSSLShim.o" Sources/OpenSSLShim; then
-    shim=Sources/OpenSSLShim
-    clang -O2 -g -fsanitize=address -c $shim/OpenSSLShim.c -I $shim/include -o "$out/OpenSSLShim.o"
-    echo "module OpenSSLShim { header \"$PWD/$shim/include/OpenSSLShim.h\" export * }" >"$out/module.modulemap"
-fi
+for shim in OpenSSLShim CurlShim; do
+    isOlder "$out/$shim.o" Sources/$shim || continue
+    clang -O2 -g -fsanitize=address -c Sources/$shim/*.c -I Sources/$shim/include -o "$out/$shim.o"
+done
+for shim in OpenSSLShim CurlShim; do
+    echo "module $shim { header \"$PWD/Sources/$shim/include/$shim.h\" export * }"
+done >"$out/module.modulemap"
 
 compile() {
     module=$1

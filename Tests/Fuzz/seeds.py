@@ -137,5 +137,38 @@ def request_seeds():
         write("growth", str(reader), bytes([reader, len(text) // 3, 4]) + text.encode())
 
 
-for seeds in [json_seeds, jose_seeds, token_seeds, key_cache_seeds, event_seeds, request_seeds]:
+# RFC 7515, appendix A.3, as PKCS #8 (RFC 5958) and as SEC 1 (RFC 5915).
+PRIVATE = base64.urlsafe_b64decode("jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI=")
+PUBLIC = b"\x04" + b"".join(base64.urlsafe_b64decode(EC[name] + "=") for name in "xy")
+SEC1 = bytes.fromhex("30770201010420") + PRIVATE + bytes.fromhex("a00a06082a8648ce3d030107a144034200") + PUBLIC
+PKCS8 = (
+    bytes.fromhex("308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420") + PRIVATE
+    + bytes.fromhex("a144034200") + PUBLIC
+)
+
+
+def pem(label, der):
+    text = base64.b64encode(der).decode()
+    lines = [text[index : index + 64] for index in range(0, len(text), 64)]
+    return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""])
+
+
+def pasted_seeds():
+    key = pem("PRIVATE KEY", PKCS8)
+    write("pasted-key", "file", key)
+    write("pasted-key", "escaped", '"' + key.replace("\n", "\\n") + '"')
+    write("pasted-key", "base64", base64.b64encode(key.encode()))
+    write("pasted-key", "body", base64.b64encode(PKCS8))
+    curve = pem("EC PARAMETERS", bytes.fromhex("06082a8648ce3d030107"))
+    write("pasted-key", "sec1", curve + pem("EC PRIVATE KEY", SEC1))
+    write("pasted-key", "encrypted", pem("ENCRYPTED PRIVATE KEY", bytes.fromhex("3009300506032a0304040100")))
+    write("form", "apple", 'state=a.b&code=c0.0&id_token=x.y.z&user=%7B%22name%22%3A%7B%22firstName%22%3A%22Ana+B%C3%A9%22%7D%7D')
+    write("form", "query", "return_url=com.example.app%3A%2Fsigned-in&code_challenge=E9&code_challenge_method=S256&state=")
+    write("form", "odd", "a&&=b&a=1&a=2&%00=%ff")
+    write("form", "many", "&".join(f"a{index}=" for index in range(33)))
+    write("form", "escapes", "a=%2541&b=%25zz&c=%2B+%26%3D")
+    write("form", "twins", "e%CC%81=1&%C3%A9=2")
+
+
+for seeds in [json_seeds, jose_seeds, token_seeds, key_cache_seeds, event_seeds, request_seeds, pasted_seeds]:
     seeds()

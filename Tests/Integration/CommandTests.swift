@@ -15,6 +15,23 @@ import Testing
         }
     }
 
+    /// Whatever the limits are under which it is started: a memory image has keys and tokens in it.
+    @Test func aCrashLeavesNoMemoryBehind() throws {
+        let site = try FunctionSite()
+        let script = """
+            ulimit -c unlimited && ulimit -c
+            sleep 5 | auth-apple lines &
+            for attempt in 1 2 3 4 5 6 7 8 9 10; do
+                grep 'Max core file size *0 *0' /proc/$!/limits && break
+                sleep 0.1
+            done
+            kill $!
+            """
+        let ran = try Ran("/bin/sh", "-c", script, environment: site.environment)
+        #expect(ran.text.hasPrefix("unlimited"))
+        #expect(ran.text.contains("Max core file size"), "\(ran.text)")
+    }
+
     @Test func newKeysNeverOverwriteAFileAndAreClosedToOthers() throws {
         let site = try FunctionSite()
         let file = try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"])

@@ -26,7 +26,8 @@ extension ConfigurationReader {
     ) -> AccountLife {
         AccountLife(
             server: appleServer(mode: mode, using: cryptography, judgedBy: judge),
-            deletionSeconds: optionalNumber("DELETION_SESSION_SECONDS", 60...31_536_000),
+            deletionSeconds: number(
+                "DELETION_SESSION_SECONDS", 60...31_536_000, unset: "unset it, so that people cannot delete accounts"),
             takesNotifications: flag("NOTIFICATIONS"))
     }
 
@@ -63,7 +64,7 @@ extension ConfigurationReader {
     ) -> String {
         guard text(name) != nil else { return defaultValue }
         let url = appleURL(name, default: defaultValue, mode: mode)
-        self.judge(name, url.hasPrefix("file:") ? ("is a file URL", "set it to an https URL") : judge(url, mode))
+        self.judge(name, judge(url, mode))
         return url
     }
 
@@ -112,11 +113,6 @@ extension ConfigurationReader {
             environment.report("ENCRYPTION_KEYS", error.reason, remedy: remedy)
             return nil
         }
-    }
-
-    private mutating func optionalNumber(_ name: String, _ range: ClosedRange<Int64>) -> Int64? {
-        guard text(name) != nil else { return nil }
-        return number(name, range, default: range.lowerBound)
     }
 
     /// Codes are looked at where they are exchanged, and where it is said what to do about a wrong one.

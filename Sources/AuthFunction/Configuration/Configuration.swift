@@ -54,7 +54,8 @@ package struct Configuration: Sendable {
             leewaySeconds: reader.number("LEEWAY_SECONDS", 0...300, default: 60),
             maximumAgeSeconds: reader.number("MAX_TOKEN_AGE_SECONDS", 60...604_800, default: 86_400),
             requiresNonce: reader.flag("REQUIRE_NONCE"))
-        let keysURL = reader.appleURL("KEYS_URL", default: "https://appleid.apple.com/auth/keys", mode: mode)
+        let keysURL = reader.appleURL(
+            "KEYS_URL", default: "https://appleid.apple.com/auth/keys", mode: mode, mayBeFile: true)
         reader.judge("KEYS_URL", edges.keysURL(keysURL, mode))
         let caBundle = reader.text("CA_BUNDLE")
         let keyCachePath = reader.text("KEY_CACHE") ?? reader.defaultKeyCache(userID: userID)

@@ -43,12 +43,19 @@ package struct ConfigurationReader {
     }
 
     package mutating func number(_ name: String, _ range: ClosedRange<Int64>, default defaultValue: Int64) -> Int64 {
-        guard let text = text(name) else { return defaultValue }
+        number(name, range, unset: "unset it for \(defaultValue)") ?? defaultValue
+    }
+
+    /// Nil when it is unset.
+    ///
+    /// - Parameter unset: what unsetting it would do, for who wrote no number.
+    mutating func number(_ name: String, _ range: ClosedRange<Int64>, unset: String) -> Int64? {
+        guard let text = text(name) else { return nil }
         guard let number = Int64(text), range.contains(number) else {
             environment.report(
                 name, "is not a whole number from \(range.lowerBound) to \(range.upperBound)",
-                remedy: "set it to one, or unset it for \(defaultValue)")
-            return defaultValue
+                remedy: "set it to one, or \(unset)")
+            return nil
         }
         return number
     }
@@ -78,11 +85,13 @@ package struct ConfigurationReader {
     }
 
     /// An endpoint of Apple's: https; in development also http on loopback, and a file.
-    mutating func appleURL(_ name: String, default defaultValue: String, mode: Configuration.Mode) -> String {
+    mutating func appleURL(
+        _ name: String, default defaultValue: String, mode: Configuration.Mode, mayBeFile: Bool = false
+    ) -> String {
         guard let url = text(name) else { return defaultValue }
         let isPlain = !url.contains(where: \.isWhitespace) && !url.contains("@")
         let isLoopback =
-            url.hasPrefix("file:///")
+            (mayBeFile && url.hasPrefix("file:///"))
             || ["127.0.0.1", "[::1]", "localhost"].contains { host in
                 url.hasPrefix("http://\(host):") || url.hasPrefix("http://\(host)/")
             }
@@ -90,7 +99,7 @@ package struct ConfigurationReader {
             environment.report(
                 name, "is not an https URL",
                 remedy: mode == .development
-                    ? "set it to an https URL, an http URL on loopback, or a file URL"
+                    ? "set it to an https URL, \(mayBeFile ? "a file URL, " : "")or an http URL on loopback"
                     : "set it to an https URL; for a simulator on loopback set AUTH_APPLE_MODE=development")
             return defaultValue
         }

@@ -25,7 +25,7 @@ extension ConfigurationReader {
         }
         if !callback.isEmpty { check(callback: callback, mode: mode) }
         for url in returns { check(returnURL: url, mode: mode) }
-        if authorize.hasPrefix("file:") || authorize.contains("?") || authorize.contains("#") {
+        if authorize.contains("?") || authorize.contains("#") {
             environment.reportOnce(
                 "AUTHORIZE_URL", "is no address of a page, or has a query",
                 remedy: "correct it, or unset it for Apple's")

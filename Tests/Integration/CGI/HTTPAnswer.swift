@@ -159,6 +159,24 @@ final class Connection {
         (try? file.readToEnd()) ?? Data()
     }
 
+    private func read() -> Data {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(file.fileDescriptor, &bytes, bytes.count, 0)
+        return Data(bytes.prefix(max(0, count)))
+    }
+
+    /// Empty at the end; nil when nothing came in time.
+    func receive(within seconds: Double) -> Data? {
+        var waiting = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, Int32(seconds * 1000)) == 1 else { return nil }
+        return read()
+    }
+
+    /// Says that nothing more will be sent.
+    func finish() {
+        shutdown(file.fileDescriptor, Int32(SHUT_WR))
+    }
+
     func close() {
         try? file.close()
     }
