@@ -241,16 +241,7 @@ private struct JSONReader {
     private mutating func readHexUnit() throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            let digit: UInt8
-            switch next {
-            case let byte? where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"):
-                digit = byte - UInt8(ascii: "0")
-            case let byte? where byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f"):
-                digit = byte - UInt8(ascii: "a") + 10
-            case let byte? where byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F"):
-                digit = byte - UInt8(ascii: "A") + 10
-            default: throw .syntax(offset: offset)
-            }
+            guard let digit = next.flatMap(Hexadecimal.value) else { throw .syntax(offset: offset) }
             unit = unit << 4 | UInt16(digit)
             position += 1
         }

@@ -66,10 +66,9 @@ extension JSON {
         case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
         case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
         case ..<0x20:
-            let hex = Array("0123456789abcdef".utf8)
             bytes.append(contentsOf: #"\u00"#.utf8)
-            bytes.append(hex[Int(byte >> 4)])
-            bytes.append(hex[Int(byte & 15)])
+            bytes.append(Hexadecimal.digit(byte >> 4))
+            bytes.append(Hexadecimal.digit(byte & 15))
         default:
             bytes.append(UInt8(ascii: "\\"))
             bytes.append(byte)
