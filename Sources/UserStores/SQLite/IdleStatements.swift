@@ -23,8 +23,8 @@ internal import SQLiteShim
         return unsafe idle.remove(at: index).handle
     }
 
-    /// Keeps a statement, unless it is a PRAGMA: some of those do their work while they are compiled, and running one again
-    /// would do nothing (https://sqlite.org/pragma.html).
+    /// Keeps a statement, unless it is a PRAGMA: some of those do their work while they are compiled
+    /// (https://sqlite.org/pragma.html). SQLite 3.40 does compile each anew, but that is nowhere promised.
     func keep(_ handle: OpaquePointer, of sql: StaticString) {
         guard !sql.withUTF8Buffer({ unsafe $0.starts(with: "PRAGMA".utf8) }) else {
             unsafe sqlite3_finalize(handle)
