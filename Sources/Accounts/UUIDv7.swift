@@ -42,13 +42,12 @@ package struct UUIDv7: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for (index, byte) in bytes.enumerated() {
             if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+            text.append(Hexadecimal.digit(byte >> 4))
+            text.append(Hexadecimal.digit(byte & 15))
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -1,9 +1,9 @@
 /// What a token of Apple's must say to be accepted. The values are configuration; the rules are in `AppleTokenVerifier`.
 package struct TokenPolicy: Sendable {
     /// Accepted `iss`. A constant list and not Apple's discovery document, which once changed while the tokens did not.
-    package var issuers: Set<String>
+    package var issuers: [String]
     /// Accepted `aud`: Bundle IDs and Services IDs, compared as whole strings. Never empty.
-    package var audiences: Set<String>
+    package var audiences: [String]
     /// How far Apple's clock and ours may differ.
     package var leewaySeconds: Int64
     /// The oldest `iat` that is taken.
@@ -13,7 +13,7 @@ package struct TokenPolicy: Sendable {
 
     /// Nil without an audience: a verifier that accepts tokens for anybody must not exist.
     package init?(
-        issuers: Set<String> = ["https://appleid.apple.com"], audiences: Set<String>, leewaySeconds: Int64 = 60,
+        issuers: [String] = ["https://appleid.apple.com"], audiences: [String], leewaySeconds: Int64 = 60,
         maximumAgeSeconds: Int64 = 86_400, requiresNonce: Bool = false
     ) {
         guard !issuers.isEmpty, !audiences.isEmpty, !audiences.contains(""), !issuers.contains("") else { return nil }

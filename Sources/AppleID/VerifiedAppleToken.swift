@@ -79,10 +79,10 @@ struct NonceComparison {
         guard text.count == 64 else { return nil }
         var bytes: [UInt8] = []
         for index in stride(from: 0, to: 64, by: 2) {
-            guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
-                let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
+            guard let high = Hexadecimal.value(of: text[index]), let low = Hexadecimal.value(of: text[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
         }
         return bytes
     }

@@ -39,7 +39,7 @@ package struct LogLine {
     /// Lets lines about one person be found together without naming the person: 64 bits of SHA-256.
     package static func subjectHash(of subject: String, using cryptography: any Cryptography) -> String {
         let digest = cryptography.sha256(Array(subject.utf8)[...])
-        return digest[..<8].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return Hexadecimal.text(digest[..<8])
     }
 
     private static func decimal(_ milliseconds: Double) -> String {
@@ -81,13 +81,10 @@ extension UnixTime {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let date = [
-            Self.digits(year, 4), Self.digits(month, 2), Self.digits(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2),
-        ]
-        let time = [
-            Self.digits(rest / 3_600_000, 2), Self.digits(rest / 60_000 % 60, 2), Self.digits(rest / 1000 % 60, 2),
-        ]
-        return date.joined(separator: "-") + "T" + time.joined(separator: ":") + "." + Self.digits(rest % 1000, 3) + "Z"
+        let dayOfMonth = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let date = Self.digits(year, 4) + "-" + Self.digits(month, 2) + "-" + Self.digits(dayOfMonth, 2)
+        let time = Self.digits(rest / 3_600_000, 2) + ":" + Self.digits(rest / 60_000 % 60, 2)
+        return date + "T" + time + ":" + Self.digits(rest / 1000 % 60, 2) + "." + Self.digits(rest % 1000, 3) + "Z"
     }
 
     private static func digits(_ number: Int64, _ count: Int) -> String {

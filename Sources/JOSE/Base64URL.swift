@@ -28,12 +28,16 @@ package enum Base64URL {
         decode(ArraySlice(text.utf8))
     }
 
-    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: encodedBytes(bytes), as: UTF8.self)
     }
 
+    package static func encode(_ bytes: [UInt8]) -> String {
+        encode(bytes[...])
+    }
+
     /// The same text as ASCII bytes, for building a token in one buffer.
-    package static func encodedBytes(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    package static func encodedBytes(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 4 + 2) / 3)
         var bits: UInt32 = 0
@@ -50,6 +54,10 @@ package enum Base64URL {
             text.append(character(of: UInt8(truncatingIfNeeded: bits << UInt32(6 - pending)) & 0x3F))
         }
         return text
+    }
+
+    package static func encodedBytes(_ bytes: [UInt8]) -> [UInt8] {
+        encodedBytes(bytes[...])
     }
 
     private static func sextet(of character: UInt8) -> UInt8? {

@@ -57,9 +57,9 @@ package struct FormURLEncoded: Sendable, CustomStringConvertible, CustomReflecta
             case UInt8(ascii: "+"):
                 bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
-                    return nil
-                }
+                guard let high = rest.popFirst().flatMap(Hexadecimal.value),
+                    let low = rest.popFirst().flatMap(Hexadecimal.value)
+                else { return nil }
                 bytes.append(high << 4 | low)
             case 0x21...0x7E:
                 bytes.append(byte)
@@ -70,10 +70,6 @@ package struct FormURLEncoded: Sendable, CustomStringConvertible, CustomReflecta
         // What is not UTF-8 comes out as something else. (The initialiser that says so is younger than iOS 16.)
         let decoded = String(decoding: bytes, as: UTF8.self)
         return decoded.utf8.elementsEqual(bytes) ? decoded : nil
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init)
     }
 }
 

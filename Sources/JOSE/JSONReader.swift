@@ -180,41 +180,30 @@ private struct JSONReader {
 
     private mutating func readString() throws(JSONError) -> String {
         position += 1
-        let start = position
-        // The common case: no escape, so the string is a slice of the input.
-        while let byte = next {
-            switch byte {
-            case UInt8(ascii: "\""):
-                let text = String(decoding: bytes[start..<position], as: UTF8.self)
-                position += 1
-                return text
-            case UInt8(ascii: "\\"):
-                return try readStringWithEscapes(from: start)
-            case 0..<0x20:
-                throw .syntax(offset: offset)
-            default:
-                try skipScalar(byte)
-            }
+        var start = position
+        // What came before the last escape. Mostly there is none, and the string is a slice of the input.
+        var text: [UInt8] = []
+        while try skipToEndOrEscape() == UInt8(ascii: "\\") {
+            text.append(contentsOf: bytes[start..<position])
+            position += 1
+            try readEscape(into: &text)
+            start = position
         }
-        throw .syntax(offset: offset)
+        let rest = bytes[start..<position]
+        position += 1
+        if text.isEmpty { return String(decoding: rest, as: UTF8.self) }
+        text.append(contentsOf: rest)
+        return String(decoding: text, as: UTF8.self)
     }
 
-    private mutating func readStringWithEscapes(from start: Int) throws(JSONError) -> String {
-        var text = Array(bytes[start..<position])
+    /// Passes the characters that stand for themselves. The byte that comes next is `"` or `\`, and is returned.
+    private mutating func skipToEndOrEscape() throws(JSONError) -> UInt8 {
         while let byte = next {
             switch byte {
-            case UInt8(ascii: "\""):
-                position += 1
-                return String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: "\\"):
-                position += 1
-                try readEscape(into: &text)
-            case 0..<0x20:
-                throw .syntax(offset: offset)
-            default:
-                let scalarStart = position
-                try skipScalar(byte)
-                text.append(contentsOf: bytes[scalarStart..<position])
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): return byte
+            case 0..<0x20: throw .syntax(offset: offset)
+            case 0x20..<0x80: position += 1
+            default: try skipScalar(byte)
             }
         }
         throw .syntax(offset: offset)
@@ -252,28 +241,18 @@ private struct JSONReader {
     private mutating func readHexUnit() throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            let digit: UInt8
-            switch next {
-            case let byte? where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"):
-                digit = byte - UInt8(ascii: "0")
-            case let byte? where byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f"):
-                digit = byte - UInt8(ascii: "a") + 10
-            case let byte? where byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F"):
-                digit = byte - UInt8(ascii: "A") + 10
-            default: throw .syntax(offset: offset)
-            }
+            guard let digit = next.flatMap(Hexadecimal.value) else { throw .syntax(offset: offset) }
             unit = unit << 4 | UInt16(digit)
             position += 1
         }
         return unit
     }
 
-    /// Passes one scalar of well-formed UTF-8 (Unicode, table 3-7).
+    /// Passes one scalar beyond ASCII, of well-formed UTF-8 (Unicode, table 3-7).
     private mutating func skipScalar(_ lead: UInt8) throws(JSONError) {
         let second: ClosedRange<UInt8>
         let count: Int
         switch lead {
-        case 0..<0x80: (second, count) = (0...0, 1)
         case 0xC2...0xDF: (second, count) = (0x80...0xBF, 2)
         case 0xE0: (second, count) = (0xA0...0xBF, 3)
         case 0xE1...0xEC, 0xEE, 0xEF: (second, count) = (0x80...0xBF, 3)
@@ -282,10 +261,6 @@ private struct JSONReader {
         case 0xF1...0xF3: (second, count) = (0x80...0xBF, 4)
         case 0xF4: (second, count) = (0x80...0x8F, 4)
         default: throw .invalidUTF8(offset: offset)
-        }
-        guard count > 1 else {
-            position += 1
-            return
         }
         guard bytes.endIndex - position >= count, second.contains(bytes[position + 1]),
             bytes[(position + 2)..<(position + count)].allSatisfy({ (0x80...0xBF).contains($0) })

@@ -5,6 +5,7 @@ extension String {
     /// Swift's `==` is not that. To it U+212A KELVIN SIGN equals the letter K, and so one `kid`, `aud` or member name would
     /// answer to several.
     package func isIdentical(to other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        // The counts are known, and names that differ mostly differ in them.
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 }

@@ -6,8 +6,8 @@ internal import OpenSSLShim
 /// Made for a process that lives for one request: the library starts without reading its configuration, and randomness
 /// comes from the kernel. Any thread may use it, and any number of values of it are one and the same.
 package struct OpenSSLCryptography: Cryptography {
-    private static let publicKeys = RecentKeys<PublicKey>(capacity: 8)
-    private static let privateKeys = RecentKeys<PrivateKey>(capacity: 4)
+    private static let publicKeys = RecentKeys(capacity: 8)
+    private static let privateKeys = RecentKeys(capacity: 4)
 
     package init() {}
 
@@ -17,7 +17,7 @@ package struct OpenSSLCryptography: Cryptography {
     ) -> Bool {
         Library.require()
         defer { Library.forgetErrors() }
-        guard algorithm == key.algorithm, let key = Self.publicKeys.key(for: key, make: PKey.init)
+        guard algorithm == key.algorithm, let key = Self.publicKeys.key(for: .publicKey(key))
         else { return false }
         switch algorithm {
         case .rs256:
@@ -29,7 +29,7 @@ package struct OpenSSLCryptography: Cryptography {
     }
 
     package func sign(_ message: ArraySlice<UInt8>, with key: PrivateKey) throws(CryptographyError) -> [UInt8] {
-        guard let pkey = Self.privateKeys.key(for: key, make: PKey.init) else {
+        guard let pkey = Self.privateKeys.key(for: .privateKey(key)) else {
             throw Library.error("read the signing key")
         }
         guard let signature = pkey.signature(over: message) else { throw Library.error("sign") }

@@ -8,7 +8,7 @@ struct IssuerAndAudienceTests {
 
     private func identity(iss: JSON? = nil, aud: JSON? = nil) throws -> AppleIdentity {
         var verdict = try Verdict()
-        verdict.policy.audiences = Set(Self.apps)
+        verdict.policy.audiences = Self.apps
         verdict.policy.issuers = [TokenForge.issuer, "https://account.apple.com"]
         var forge = TokenForge()
         if let iss { forge.claims["iss"] = iss }

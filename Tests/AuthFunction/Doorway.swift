@@ -29,7 +29,7 @@ final class Doorway {
     ) {
         let cryptography = TokenForge.cryptography
         let audiences = [TokenForge.audience] + (web.map { [$0.id] } ?? [])
-        guard let policy = TokenPolicy(audiences: Set(audiences), requiresNonce: requiresNonce) else {
+        guard let policy = TokenPolicy(audiences: audiences, requiresNonce: requiresNonce) else {
             preconditionFailure()
         }
         let issuer = TokenIssuer(

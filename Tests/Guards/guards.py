@@ -43,10 +43,10 @@ GUARDS = {
             "«bytes[(position + 2)..<(position + count)].allSatisfy({ (0x80...0xBF).contains($0) })»",
             "true",
         ),
-        ("UTF-8 is not cut off", "position += 1\n            return\n        }\n        guard «bytes.endIndex - position >= count»,", "true"),
+        ("UTF-8 is not cut off", "guard «bytes.endIndex - position >= count», second", "true"),
     ],
     "Sources/JOSE/String+Identity.swift": [
-        ("names are compared by their bytes", "«utf8.elementsEqual(other.utf8)»", "(self == other)"),
+        ("names are compared by their bytes", "«utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)»", "(self == other)"),
     ],
     "Sources/JOSE/KeySet.swift": [
         ("size of a key set", "JSON.Limits(bytes: «65_536», depth: 8)", "1 << 20"),

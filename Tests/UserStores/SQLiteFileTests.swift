@@ -76,6 +76,47 @@ import Testing
         }
     }
 
+    /// PRAGMA synchronous works while it is compiled, so what is said again has to be compiled again.
+    @Test func whatIsSaidAboutSyncHoldsEachTime() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let connection = try open(path)
+            // The table is read anew each time; the answer of PRAGMA synchronous is compiled as well.
+            let level: StaticString = "SELECT synchronous FROM pragma_synchronous"
+            for _ in 0..<3 {
+                let within = try connection.withoutSync { connection throws(SQLiteFailure) in
+                    try connection.integer(level)
+                }
+                #expect(within == 1)
+                #expect(try connection.integer(level) == 2)
+            }
+        }
+    }
+
+    @Test func aStatementThatIsUsedAgainIsAsNew() throws {
+        try withDatabase { path, store in
+            _ = try store.signIn(person("1")) { login(of: $0) }
+            let connection = try open(path)
+            let count: StaticString = "SELECT count(*) FROM accounts WHERE apple_sub = ?1 OR ?1 IS NULL AND ?2 = 3"
+            #expect(try connection.integer(count, [.text("1"), .integer(3)]) == 1)
+            #expect(try connection.integer(count) == 0, "nothing is bound any more")
+            let rows: StaticString = "SELECT 1 UNION ALL SELECT 2 ORDER BY 1"
+            for _ in 0..<2 {
+                var left = try connection.prepare(rows)
+                var other = try connection.prepare(rows)
+                let areRows = try (left.step(), other.step())
+                let values = (left.integer(0), other.integer(0))
+                #expect(areRows == (true, true) && values == (1, 1), "each begins anew, where the last was left")
+            }
+            // Another connection changes the table, and this one sees the change.
+            let shape: StaticString = "SELECT count(*) FROM pragma_table_info('marks') WHERE ?1 IS NULL"
+            let wide: StaticString = "SELECT max(name IS NULL) FROM marks"
+            #expect(try connection.integer(shape) == 2 && connection.integer(wide) == nil)
+            try open(path).execute("ALTER TABLE marks ADD COLUMN further TEXT")
+            #expect(try connection.integer(shape) == 3 && connection.integer(wide) == nil)
+        }
+    }
+
     @Test func theSubjectIsUniqueInTheTableItself() throws {
         try withDatabase { path, store in
             _ = try store.signIn(person("1")) { login(of: $0) }

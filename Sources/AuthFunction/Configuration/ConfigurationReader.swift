@@ -19,11 +19,9 @@ package struct ConfigurationReader {
         return ""
     }
 
-    /// A comma-separated list; white space around an item is not part of it.
-    package mutating func list(_ name: String, default defaultValue: Set<String>? = nil, required remedy: String = "")
-        -> Set<
-            String
-        >
+    /// A comma-separated list; white space around an item is not part of it, and one that comes again counts once.
+    package mutating func list(_ name: String, default defaultValue: [String]? = nil, required remedy: String = "")
+        -> [String]
     {
         guard let text = text(name) else {
             if let defaultValue { return defaultValue }
@@ -31,15 +29,19 @@ package struct ConfigurationReader {
             return []
         }
         let items = text.split(separator: ",", omittingEmptySubsequences: false).map { item in
-            let start = item.drop { $0 == " " }
-            return String(start.reversed().drop { $0 == " " }.reversed())
+            var item = item
+            while item.first == " " { item.removeFirst() }
+            while item.last == " " { item.removeLast() }
+            return String(item)
         }
         guard items.allSatisfy({ !$0.isEmpty && !$0.contains(where: \.isWhitespace) }) else {
             environment.report(
                 name, "has an empty item or white space in an item", remedy: "separate items by one comma")
             return []
         }
-        return Set(items)
+        return items.reduce(into: []) { list, item in
+            if !list.contains(where: item.isIdentical) { list.append(item) }
+        }
     }
 
     package mutating func number(_ name: String, _ range: ClosedRange<Int64>, default defaultValue: Int64) -> Int64 {

@@ -1,10 +1,17 @@
+internal import JOSE
+
 /// The process environment, read once, and the only way in which configuration comes in.
 package struct Environment {
     package static let prefix = "AUTH_APPLE_"
 
-    private let values: [String: String]
+    private struct Variable {
+        let name: String
+        let value: String
+    }
+
+    private let variables: [Variable]
     private let readFile: FileReader
-    private var asked: Set<String> = []
+    private var asked: [String] = []
     package private(set) var problems: [ConfigurationProblem] = []
 
     /// Reads a file whole. `isSecret` asks for one that only its owner can read. The error is the reason, in words.
@@ -25,7 +32,7 @@ package struct Environment {
     /// - Parameter entries: `NAME=value` as the system holds them. They are taken apart by their bytes: to Swift an equals sign
     ///   with an accent on it is another character.
     package init(entries: [[UInt8]], readFile: @escaping FileReader) {
-        var values: [String: String] = [:]
+        var variables: [Variable] = []
         for entry in entries {
             guard let equals = entry.firstIndex(of: UInt8(ascii: "=")) else { continue }
             let name = String(decoding: entry[..<equals], as: UTF8.self)
@@ -37,12 +44,14 @@ package struct Environment {
                 }
                 continue
             }
-            if values.updateValue(value, forKey: name) != nil, Self.isOurs(name) {
+            if Self.isOurs(name), variables.contains(where: { $0.name.isIdentical(to: name) }) {
                 problems.append(
                     ConfigurationProblem(name, "is set twice", remedy: "set it once in the environment of the process"))
+                continue
             }
+            variables.append(Variable(name: name, value: value))
         }
-        self.values = values
+        self.variables = variables
         self.readFile = readFile
     }
 
@@ -52,7 +61,7 @@ package struct Environment {
 
     /// A variable that is not ours, such as HOME.
     package func foreign(_ name: String) -> String? {
-        values[name].flatMap { $0.isEmpty ? nil : $0 }
+        variables.last { $0.name.isIdentical(to: name) }.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 
     /// The value of `AUTH_APPLE_name`, or the content of the file that `AUTH_APPLE_name_FILE` names, without the line feed at
@@ -60,7 +69,7 @@ package struct Environment {
     package mutating func value(_ name: String, isSecret: Bool = false) -> String? {
         let variable = Self.prefix + name
         let fileVariable = variable + "_FILE"
-        asked.formUnion([variable, fileVariable])
+        asked += [variable, fileVariable]
         let direct = foreign(variable)
         guard let path = foreign(fileVariable) else { return direct }
         guard direct == nil else {
@@ -96,7 +105,7 @@ package struct Environment {
     /// Whether the variable or its file is named at all.
     mutating func isSet(_ name: String) -> Bool {
         let variables = [Self.prefix + name, Self.prefix + name + "_FILE"]
-        asked.formUnion(variables)
+        asked += variables
         return variables.contains { foreign($0) != nil }
     }
 
@@ -129,7 +138,10 @@ package struct Environment {
 
     /// Variables of ours that nothing asked for. A misspelt one would leave a rule off without a word, so it is refused.
     package mutating func reportUnknown() {
-        for name in values.keys.sorted() where Self.isOurs(name) && !asked.contains(name) {
+        let unknown = variables.map(\.name).filter { name in
+            Self.isOurs(name) && !asked.contains { $0.isIdentical(to: name) }
+        }
+        for name in unknown.sorted() {
             problems.append(
                 ConfigurationProblem(name, "is no variable of auth-apple", remedy: "correct its name, or unset it"))
         }

@@ -4,7 +4,7 @@ internal import JOSE
 /// The variables of the web flow: all of them, or none.
 extension ConfigurationReader {
     /// Nil where the flow is off, or what is said of it is wrong.
-    mutating func webClient(audiences: Set<String>, mode: Configuration.Mode) -> WebClient? {
+    mutating func webClient(audiences: [String], mode: Configuration.Mode) -> WebClient? {
         let names = ["WEB_CLIENT_ID", "WEB_CALLBACK_URL", "RETURN_URLS"]
         let isPartOfFlow = (names + ["AUTHORIZE_URL"]).map { isGiven($0) }.contains(true)
         guard isPartOfFlow else { return nil }

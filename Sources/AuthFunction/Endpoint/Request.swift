@@ -65,7 +65,9 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// where another sees the last; cookies by their own separator, as HTTP/2 lets them come in pieces (RFC 9113 §8.2.3).
     package subscript(name: String) -> String? {
         let name = name.lowercased()
-        let values = fields.filter { $0.name.utf8.elementsEqual(name.utf8) }.map(\.value)
-        return values.isEmpty ? nil : values.joined(separator: name == "cookie" ? "; " : ", ")
+        let lines = fields.filter { $0.name.utf8.elementsEqual(name.utf8) }
+        guard let first = lines.first else { return nil }
+        let separator = name == "cookie" ? "; " : ", "
+        return lines.dropFirst().reduce(first.value) { $0 + separator + $1.value }
     }
 }

@@ -6,6 +6,7 @@ internal import SQLiteShim
 /// on, and a schema that is data rather than code.
 @safe struct Connection: ~Copyable {
     private let handle: OpaquePointer
+    private let idle = IdleStatements()
 
     /// Opens the database; nil when there is no file. SQLite never creates it: `DatabaseFile` does, with the right mode.
     static func open(_ path: String, patience: Patience) throws(SQLiteFailure) -> Connection? {
@@ -30,6 +31,7 @@ internal import SQLiteShim
     }
 
     deinit {
+        idle.finalizeAll()
         unsafe sqlite3_close_v2(handle)
     }
 
@@ -72,6 +74,9 @@ internal import SQLiteShim
 
     /// A statement, whose text is the program's own: a value can only be bound.
     func prepare(_ sql: StaticString) throws(SQLiteFailure) -> Statement {
+        if let statement = unsafe idle.take(sql) {
+            return unsafe Statement(takingOwnershipOf: statement, of: sql, until: idle)
+        }
         var prepared: OpaquePointer?
         try check(
             unsafe sqlite3_prepare_v2(
@@ -79,7 +84,7 @@ internal import SQLiteShim
                 Int32(sql.utf8CodeUnitCount),
                 &prepared, nil))
         guard let statement = unsafe prepared else { throw .code(SQLITE_MISUSE) }
-        return unsafe Statement(takingOwnershipOf: statement)
+        return unsafe Statement(takingOwnershipOf: statement, of: sql, until: idle)
     }
 
     /// Runs one statement that gives no rows.
@@ -91,6 +96,7 @@ internal import SQLiteShim
 
     /// Runs the statements of a schema, one after the other.
     func executeAll(_ sql: StaticString) throws(SQLiteFailure) {
+        idle.finalizeAll()
         try check(
             unsafe sqlite3_exec(
                 handle, UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self), nil, nil, nil))

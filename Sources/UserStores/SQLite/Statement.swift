@@ -10,16 +10,20 @@ enum SQLValue {
     case blob([UInt8]?)
 }
 
-/// A prepared statement.
+/// A prepared statement, in use. Its connection keeps it for the next one who has the same text.
 @safe struct Statement: ~Copyable {
     private let handle: OpaquePointer
+    private let sql: StaticString
+    private let idle: IdleStatements
 
-    init(takingOwnershipOf handle: OpaquePointer) {
+    init(takingOwnershipOf handle: OpaquePointer, of sql: StaticString, until idle: IdleStatements) {
+        self.sql = sql
+        self.idle = idle
         unsafe self.handle = unsafe handle
     }
 
     deinit {
-        unsafe sqlite3_finalize(handle)
+        unsafe idle.keep(handle, of: sql)
     }
 
     /// Binds `values` to ?1, ?2, … SQLite copies them. Lengths are given in bytes, so a NUL is a character like any other.

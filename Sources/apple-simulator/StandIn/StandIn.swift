@@ -54,10 +54,3 @@ struct StandIn {
         return try TokenDraft(claims: claims, key: key).signed(using: cryptography)
     }
 }
-
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}

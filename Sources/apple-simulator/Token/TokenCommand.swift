@@ -79,7 +79,7 @@ struct TokenCommand: Command {
         token.code = options.value("code")
         if let raw = options.value("nonce") {
             token.nonce =
-                options.has("nonce-verbatim") ? raw : Hexadecimal.text(cryptography.sha256(Array(raw.utf8)[...]))
+                options.has("nonce-verbatim") ? raw : Hexadecimal.text(cryptography.sha256(Array(raw.utf8)[...])[...])
         } else if options.has("nonce-verbatim") {
             throw UsageError(reason: "--nonce-verbatim goes with --nonce")
         }

@@ -51,7 +51,7 @@ extension StandIn {
         guard memory.people.count < Memory.maximumPeople else {
             throw ControlError("there are too many people", spanish: "Ya hay demasiadas personas.")
         }
-        let id = Hexadecimal.text(try cryptography.randomBytes(6))
+        let id = Hexadecimal.text(try cryptography.randomBytes(6)[...])
         guard let person = Person(inventedAs: id, firstName: firstName, lastName: lastName, email: email) else {
             throw ControlError(
                 "a person has a first_name or a last_name, and an email with one @ or none at all",
