@@ -4,7 +4,7 @@
 # default ones, for the linkage tests, builds and tests without any, fuzzes, and ends with the full `swift test`, whose own
 # summary is the last thing printed. The first step that fails ends the run.
 #
-#   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 60 without
+#   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 20 without
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -132,7 +132,7 @@ tail -n 1 "$logs/test"
 end
 
 begin "Fuzzing"
-Tests/Fuzz/run.sh "${FUZZ_SECONDS-60}"
+Tests/Fuzz/run.sh "${FUZZ_SECONDS-20}"
 end
 
 begin "Tests"
