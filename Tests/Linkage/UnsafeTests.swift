@@ -39,6 +39,7 @@ import Testing
         "UserStores/PostgreSQL/TimeLimit.swift": clock,
         "UserStores/SQLite/Connection.swift": sqlite,
         "UserStores/SQLite/DatabaseFile.swift": system,
+        "UserStores/SQLite/IdleStatements.swift": sqlite,
         "UserStores/SQLite/LogLimit.swift": sqlite,
         "UserStores/SQLite/Patience.swift": sqlite,
         "UserStores/SQLite/SQLiteFailure.swift": "SQLite's words on an error are a C string, copied at once",
