@@ -126,13 +126,13 @@ final class Gate: @unchecked Sendable {
     /// Called where it is to wait.
     func pass() {
         entered.signal()
-        _ = left.wait(timeout: .now() + 20)
+        _ = left.wait(timeout: .now() + .seconds(Trial.patience))
     }
 
     func reached() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                _ = self.entered.wait(timeout: .now() + 20)
+                _ = self.entered.wait(timeout: .now() + .seconds(Trial.patience))
                 continuation.resume()
             }
         }

@@ -7,6 +7,10 @@ import Testing
 
 /// An app with Xid, a provider, a browser and a storage, all of this process.
 struct Trial: Sendable {
+    /// Seconds that a test waits for what must come. Tests that block share the pool's few threads with these, so on a small
+    /// machine it may take minutes.
+    static let patience = 300
+
     let provider: OpenIDProvider
     let site: LoopbackSite?
     let clock: TestClock
@@ -35,7 +39,7 @@ struct Trial: Sendable {
         self.configuration = configuration
         let storage = storage
         let platform = Platform(
-            transport: isLocal ? DirectTransport(provider: provider) : CurlTransport(),
+            transport: isLocal ? DirectTransport(provider: provider) : CurlTransport(seconds: Self.patience),
             cryptography: OpenSSLCryptography(), agent: browser, defaultStorage: { storage },
             now: { clock.now })
         xid = Xid(platform: platform)
@@ -57,7 +61,7 @@ struct Trial: Sendable {
         let (storage, clock) = (storage, clock)
         xid = Xid(
             platform: Platform(
-                transport: former.site == nil ? DirectTransport(provider: provider) : CurlTransport(),
+                transport: former.site == nil ? DirectTransport(provider: provider) : CurlTransport(seconds: Self.patience),
                 cryptography: OpenSSLCryptography(), agent: browser, defaultStorage: { storage },
                 now: { clock.now }))
         xid.configure(options: configuration)
