@@ -61,7 +61,8 @@ struct Trial: Sendable {
         let (storage, clock) = (storage, clock)
         xid = Xid(
             platform: Platform(
-                transport: former.site == nil ? DirectTransport(provider: provider) : CurlTransport(seconds: Self.patience),
+                transport: former.site == nil
+                    ? DirectTransport(provider: provider) : CurlTransport(seconds: Self.patience),
                 cryptography: OpenSSLCryptography(), agent: browser, defaultStorage: { storage },
                 now: { clock.now }))
         xid.configure(options: configuration)
