@@ -97,6 +97,27 @@ import UserStores
         }
     }
 
+    /// The answer that was kept could not be given: its session has ended, or the key that sealed it is gone.
+    @Test(arguments: StoreUnderTest.all)
+    func aReceiptThatNobodyLookedForTakesThePlaceOfAnother(_ subject: StoreUnderTest) throws {
+        try subject.withStore { store in
+            let name = randomBytes(32)
+            for sealed in [[1], [2]] as [[UInt8]] {
+                let receipt = Receipt(name: name, sealed: sealed, expiresAt: noon.adding(seconds: 600))
+                let made = try store.signIn(person("1")) { account, _ in
+                    Opening(account: account, session: nil, audit: [], receipt: receipt)
+                }
+                #expect(made.isDone)
+            }
+            let again = try store.signIn(person("1"), repeating: name) { _, _ in nil }
+            guard case .repeated(let kept) = again.outcome else {
+                Issue.record("\(again.outcome)")
+                return
+            }
+            #expect(kept.sealed == [2])
+        }
+    }
+
     /// Else the repetition of a request would be answered with the tokens of a session that was ended on purpose.
     @Test(arguments: StoreUnderTest.all, [true, false])
     func aReceiptGoesWithTheAccount(_ subject: StoreUnderTest, isDeleted: Bool) throws {
