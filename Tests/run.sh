@@ -2,7 +2,7 @@
 # Everything that is checked, from nothing: on a Debian 12 with Swift it installs the missing packages, checks the format,
 # type-checks the client for Apple's systems, builds with every store (warnings are errors), makes the release, which has the
 # default ones, for the linkage tests, builds and tests without any, fuzzes, and ends with all tests, whose own summary is the last
-# thing printed. The first step that fails ends the run.
+# thing printed. The first step that fails ends the run, and says at the end what failed.
 #
 #   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 20 without
 set -eu
@@ -46,6 +46,20 @@ build() {
         echo "the build warns" >&2
         return 1
     fi
+}
+
+# Runs tests quietly but for their summary. Of those that fail it shows everything and then, as the last lines that a reader of
+# a long log sees, what failed.
+tests() {
+    if "$@" >"$logs/test" 2>&1; then
+        tail -n 1 "$logs/test"
+        return
+    fi
+    cat "$logs/test"
+    printf '\nWhat failed:\n'
+    grep -a -A 4 -E 'recorded an issue|Fatal error|error: Exited' "$logs/test" | cut -c 1-600 | head -n 200
+    grep -a -E '^✘|error:' "$logs/test" | cut -c 1-300 | tail -n 60
+    return 1
 }
 
 begin "Packages"
@@ -124,11 +138,7 @@ without_sqlite="--scratch-path .build/without-sqlite --disable-default-traits"
 # shellcheck disable=SC2086 # options
 build swift build $without_sqlite --build-tests -Xcc -I"$absent" -Xlinker -L"$absent"
 # shellcheck disable=SC2086 # options
-if ! swift test $without_sqlite --skip-build --skip XidTests >"$logs/test" 2>&1; then
-    cat "$logs/test"
-    exit 1
-fi
-tail -n 1 "$logs/test"
+tests swift test $without_sqlite --skip-build --skip XidTests
 end
 
 begin "Fuzzing"
@@ -138,10 +148,10 @@ end
 # The client's tests are asynchronous, and the others block the pool's few threads: each apart.
 begin "Tests of the client"
 # shellcheck disable=SC2086 # options
-swift test $traits --skip-build --filter XidTests >"$logs/test" 2>&1 || { cat "$logs/test"; exit 1; }
-tail -n 1 "$logs/test"
+tests swift test $traits --skip-build --filter XidTests
 end
 
 begin "Tests"
 # shellcheck disable=SC2086 # options
-AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple swift test $traits --skip XidTests
+AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple tests swift test $traits --skip-build --skip XidTests
+end
