@@ -4,7 +4,7 @@
 # default ones, for the linkage tests, builds and tests without any, fuzzes, and ends with all tests, whose own summary is the last
 # thing printed. The first step that fails ends the run, and says at the end what failed.
 #
-#   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 20 without
+#   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 60 without
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -143,7 +143,7 @@ tests swift test $without_sqlite --skip-build --filter '^(UserStores|Integration
 end
 
 begin "Fuzzing"
-Tests/Fuzz/run.sh "${FUZZ_SECONDS-20}"
+Tests/Fuzz/run.sh "${FUZZ_SECONDS-60}"
 end
 
 # The client's tests are asynchronous, and the others block the pool's few threads: each apart.

@@ -2,7 +2,7 @@ internal import OpenSSLShim
 
 /// A number of libcrypto's (`BIGNUM`), owned, and scrubbed when it goes: it may be part of a private key.
 @safe struct BigNumber: ~Copyable {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
 
     init?(_ bytes: ArraySlice<UInt8>) {
         let handle = unsafe bytes.withUnsafeBufferPointer { bytes in

@@ -54,13 +54,8 @@ extension PKey {
             return nil
         }
         self.init(&parameters, kind: key.publicKey.kind, selection: openssl_shim_key_pair)
-        // For RSA the same check would prove the factors prime, which takes milliseconds.
-        if case .p256 = key.publicKey, !isPair { return nil }
-    }
-
-    private var isPair: Bool {
-        guard let context = PKeyContext(key: self) else { return false }
-        return unsafe EVP_PKEY_pairwise_check(context.handle) == 1
+        // For RSA such a check would prove the factors prime, which takes milliseconds.
+        if case (.p256(let point), .p256(let d)) = (key.publicKey, key.parts), !point.belongs(to: d) { return nil }
     }
 
     private convenience init?(_ parameters: inout KeyParameters, kind: StaticString, selection: Int32) {

@@ -203,7 +203,7 @@ struct HostileEventTests {
         #expect(bytes.count < Event.maximumSize)
         let doorway = Doorway(basePath: "/stage")
         var status = 0
-        let duration = try ContinuousClock().measure { status = try doorway.answer(event: bytes).status }
+        let duration = try processorTime { status = try doorway.answer(event: bytes).status }
         #expect(status < 500)
         // Quadratic, each of them took from two seconds to half a minute.
         #expect(duration < .seconds(1), "\(name): \(duration)")
@@ -215,7 +215,7 @@ struct HostileEventTests {
         let body = Doorway.body([field: .string(text), text: .string(text)]).text
         #expect(body.utf8.count < AuthFunction.maximumBodySize)
         var status = 0
-        let duration = try ContinuousClock().measure { status = try doorway.post(body).status }
+        let duration = try processorTime { status = try doorway.post(body).status }
         #expect(status < 500)
         #expect(duration < .seconds(1), "\(duration)")
     }

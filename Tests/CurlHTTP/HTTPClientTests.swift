@@ -172,7 +172,7 @@ import Testing
         for answer in slow {
             let refusal = try Self.refusal(of: answer) { $0.limits.total = .milliseconds(700) }
             #expect(refusal.error?.code == .timeout)
-            #expect((0.6..<2).contains(refusal.seconds))
+            #expect((0.6..<4.5).contains(refusal.seconds), "the whole answer takes five")
         }
     }
 

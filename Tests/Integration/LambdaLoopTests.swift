@@ -127,7 +127,7 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
             #expect(try server.posts(3).map { try status($0) } == [200, 200, 200])
             #expect(running.isRunning)
             try server.next(Step(status: 500), Step(status: 403), Step(status: 500))
-            #expect(running.end(within: 5) == 70)
+            #expect(running.end(within: 30) == 70)
             #expect(running.log.contains("next: status 500 (attempt 3 of 3)"))
         }
     }
@@ -137,7 +137,7 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
     func anIdThatIsNoNameIsNotUsed(id: String) throws {
         try withLoop { server, running in
             for _ in 0..<3 { try server.next(.event(gatewayEvent("GET", "/health")) { $0.id = id }) }
-            #expect(running.end(within: 5) == 70)
+            #expect(running.end(within: 30) == 70)
             #expect(try server.calls().allSatisfy { $0.method == "GET" })
         }
     }
@@ -145,14 +145,14 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
     @Test func withoutAnIdThereIsNothingToAnswer() throws {
         try withLoop { server, running in
             for _ in 0..<3 { try server.next(.event(gatewayEvent("GET", "/health")) { $0.no_id = true }) }
-            #expect(running.end(within: 5) == 70)
+            #expect(running.end(within: 30) == 70)
         }
     }
 
     @Test func aRefusedConnectionEndsTheLoop() throws {
         let trial = try TrialFunction()
         let running = try trial.start(adding: ["AWS_LAMBDA_RUNTIME_API": "127.0.0.1:1"])
-        #expect(running.end(within: 5) == 70)
+        #expect(running.end(within: 30) == 70)
         #expect(running.log.contains("http") || running.log.contains("connect"))
     }
 
@@ -161,7 +161,7 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
             try server.next(.event(gatewayEvent("GET", "/health")))
             _ = try server.calls(posts: 1, nexts: 2)
             try server.refuseConnections()
-            #expect(running.end(within: 5) == 70)
+            #expect(running.end(within: 30) == 70)
         }
     }
 
@@ -172,7 +172,7 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
         let trial = try TrialFunction()
         let running = try trial.start(adding: ["AWS_LAMBDA_RUNTIME_API": authority])
         // An empty one is unset: then the end of input is an event that is none.
-        #expect(running.end(within: 5) == (authority.isEmpty ? 0 : 70))
+        #expect(running.end(within: 30) == (authority.isEmpty ? 0 : 70))
     }
 
     /// Too large, not ours any more, answered before: Lambda knows, and the next event comes. No second response is sent.
@@ -197,7 +197,7 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
         try withLoop { server, running in
             try server.post(Step(status: 500))
             try server.next(.event(gatewayEvent("GET", "/health")))
-            #expect(running.end(within: 5) == 70)
+            #expect(running.end(within: 30) == 70)
         }
     }
 
@@ -279,7 +279,7 @@ func gatewayEvent(_ method: String, _ path: String, body: String? = nil) -> Stri
     @Test func withProvisionedConcurrencyAWrongConfigurationFailsTheDeployment() throws {
         let provisioned = ["AWS_LAMBDA_INITIALIZATION_TYPE": "provisioned-concurrency"]
         try withLoop(adding: provisioned, removing: ["AUTH_APPLE_AUDIENCES"]) { server, running in
-            #expect(running.end(within: 5) == 78)
+            #expect(running.end(within: 30) == 78)
             let calls = try server.calls()
             #expect(calls.map(\.path) == ["/2018-06-01/runtime/init/error"])
             #expect(calls.first?.headers["lambda-runtime-function-error-type"] == "Runtime.NotConfigured")

@@ -1,4 +1,5 @@
 import JOSE
+import TestSupport
 import Testing
 
 struct JSONTests {
@@ -127,10 +128,9 @@ struct JSONTests {
         let digits = String(repeating: "9", count: 65_000)
         let escapes = "\"" + String(repeating: #"\u00e9"#, count: 10_000) + "\""
         let arrays = "[" + String(repeating: "[],", count: 20_000) + "[]]"
-        let clock = ContinuousClock()
         for text in [members, names, digits, escapes, arrays] {
             let bytes = Array(text.utf8)
-            let duration = try clock.measure { _ = try JSON(parsing: bytes, limits: JSON.Limits(bytes: 1 << 20)) }
+            let duration = try processorTime { _ = try JSON(parsing: bytes, limits: JSON.Limits(bytes: 1 << 20)) }
             #expect(duration < .seconds(1), "\(text.prefix(20))…")
         }
     }

@@ -27,6 +27,7 @@ import Testing
         "OpenSSLCrypto/OpenSSLCryptography+PrivateKey.swift": openSSL,
         "OpenSSLCrypto/OpenSSLCryptography+Sealing.swift": openSSL,
         "OpenSSLCrypto/OpenSSLCryptography.swift": openSSL,
+        "OpenSSLCrypto/P256+Pair.swift": openSSL,
         "OpenSSLCrypto/PKey+Generation.swift": openSSL,
         "OpenSSLCrypto/PKey+Signatures.swift": openSSL,
         "OpenSSLCrypto/PKey.swift": openSSL,

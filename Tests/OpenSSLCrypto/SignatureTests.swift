@@ -123,6 +123,20 @@ struct KeyTests {
         }
     }
 
+    /// The curve's base point is that of the scalar one, and of the order and one as well.
+    @Test func `A private key has one spelling, below the order`() throws {
+        let x = try #require([UInt8](hex: "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"))
+        let y = try #require([UInt8](hex: "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"))
+        let point = try #require(PublicKey.P256(x: x, y: y))
+        func key(_ hex: String) throws -> PrivateKey {
+            let d = SecretBytes(try #require([UInt8](hex: hex)))
+            return try #require(PrivateKey(publicKey: .p256(point), parts: .p256(d)))
+        }
+        _ = try cryptography.sign(message, with: key(String(repeating: "0", count: 63) + "1"))
+        let beyond = try key("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632552")
+        #expect(throws: CryptographyError.self) { try cryptography.sign(message, with: beyond) }
+    }
+
     @Test func `A P-256 key whose halves do not belong together cannot sign`() throws {
         let (one, _) = try p256()
         let (other, _) = try p256()

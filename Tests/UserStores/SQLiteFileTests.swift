@@ -217,11 +217,15 @@ import Testing
             let reader = try open(path)
             try reader.execute("BEGIN")
             _ = try reader.integer("SELECT count(*) FROM accounts")
-            let began = ContinuousClock.now
-            for _ in 0..<200 where began.duration(to: .now) < .seconds(4) {
+            // A busy machine may be slow once; a store that waits does so at each commit from the first long log on.
+            var latest = Duration.seconds(60)
+            for _ in 0..<200 {
+                let began = ContinuousClock.now
                 _ = try store.signIn(person("1")) { login(of: $0) }
+                latest = began.duration(to: .now)
+                if latest > .seconds(4) { break }
             }
-            #expect(began.duration(to: .now) < .seconds(4), "the patience of one checkpoint is longer")
+            #expect(latest < .seconds(4), "the patience of one checkpoint is longer")
             try reader.execute("COMMIT")
             for _ in 0..<2 { _ = try store.signIn(person("1")) { login(of: $0) } }
             let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int

@@ -87,7 +87,7 @@ import Testing
                 let end = Date() + 20
                 while try apple.requests() == 0, Date() < end { usleep(20_000) }
                 // The request waits for Apple's keys now.
-                #expect(server.terminate(within: 6))
+                #expect(server.terminate(within: 30))
                 let answer = HTTPAnswer(raw: connection.readToEnd())
                 #expect(answer.status == 201)
             }

@@ -28,7 +28,7 @@ import Testing
             }
             #expect(try server.signIn().status == 201, "nobody was signed in by any of it")
             #expect(!server.log().contains("Fatal error"))
-            #expect(Running.vanish(Installed.shared.program, within: 5), "processes of the function stay")
+            #expect(Running.vanish(Installed.shared.program, within: 30), "processes of the function stay")
         }
     }
 

@@ -17,20 +17,20 @@ import Testing
 
                 try site.ageCache()
                 let before = try site.fetchedAt()
-                try apple.delay(2)
+                try apple.delay(3)
                 let answer = try server.signIn()
                 #expect(answer.status == 200)
-                #expect(answer.seconds < 1, "the client waited for \(answer.seconds) s")
+                #expect(answer.seconds < 2.5, "the client waited for \(answer.seconds) s")
                 #expect(try site.fetchedAt() == before, "the client had its answer before the keys were there")
                 // Neither does the next request on the way, or the same connection's.
                 let next = try server.signIn()
-                #expect(next.status == 200 && next.seconds < 1)
+                #expect(next.status == 200 && next.seconds < 2.5)
 
-                let end = Date(timeIntervalSinceNow: 8)
+                let end = Date(timeIntervalSinceNow: 20)
                 while try site.fetchedAt() == before, Date() < end { usleep(50_000) }
                 #expect(try site.fetchedAt() > before, "the keys were not renewed: \(server.log().suffix(800))")
                 #expect(try apple.requests() == 2)
-                #expect(Running.vanish(Installed.shared.program, within: 3))
+                #expect(Running.vanish(Installed.shared.program, within: 20))
             }
         }
     }

@@ -221,7 +221,7 @@ import Testing
                 chunked.close()
             }
             #expect(try server.signIn().status == 201)
-            #expect(Running.vanish(Installed.shared.program, within: 5), "processes of the function stay")
+            #expect(Running.vanish(Installed.shared.program, within: 30), "processes of the function stay")
         }
     }
 
