@@ -114,10 +114,13 @@ class Sessions:
 
     def bearer(self, request):
         """The session of the request's access token, where it is one that was issued."""
-        token = request.headers.get("Authorization") or ""
-        token = token.decode() if isinstance(token, bytes) else token
-        session_id = self.by_access_token.get(token.removeprefix("Bearer "))
+        session_id = self.by_access_token.get(self.token_of(request.headers))
         return session_id, self.known.get(session_id)
+
+    @staticmethod
+    def token_of(headers):
+        value = headers.get("Authorization") or ""
+        return (value.decode() if isinstance(value, bytes) else str(value)).removeprefix("Bearer ")
 
 
 def refresh_token(body):

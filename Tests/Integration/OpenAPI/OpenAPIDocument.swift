@@ -29,6 +29,17 @@ struct OpenAPIDocument {
         }
     }
 
+    /// Every link, with the operation and the status that it begins at.
+    var links: [(operation: String, status: String, name: String)] {
+        operations.values.flatMap(\.values).flatMap { operation in
+            (operation["responses"] as? [String: [String: Any]] ?? [:]).flatMap { status, response in
+                (response["links"] as? [String: Any] ?? [:]).keys.map { name in
+                    (operation["operationId"] as? String ?? "", status, name)
+                }
+            }
+        }
+    }
+
     /// The folder of the Python tools, installed if need be.
     static func tools() throws -> URL {
         let script = Programs.packageRoot.appending(path: "Tests/Tools/tools.sh").path()
