@@ -35,7 +35,7 @@ class AccessToken:
             return brought
         if token := SESSIONS.owner_token(str((case.path_parameters or {}).get("id"))):
             return token
-        return TOKENS.get(case.operation.definition.raw.get("operationId"), TOKENS["account"])
+        return SESSIONS.living_token(TOKENS.get(case.operation.definition.raw.get("operationId"), TOKENS["account"]))
 
     def set(self, case, data, context):
         case.headers = case.headers or {}

@@ -41,6 +41,12 @@ class Sessions:
         own = self.living(session.account) if session else []
         return own[-1].access_token if own else None
 
+    def living_token(self, token):
+        """That token, or that of somebody else when its session is over and somebody else is there."""
+        session = self.known.get(self.by_access_token.get(token))
+        others = self.living() if session and session.is_over else []
+        return others[-1].access_token if others else token
+
     def end(self, session_id):
         if session := self.known.get(session_id):
             session.is_over = True
@@ -50,8 +56,10 @@ class Sessions:
         method, path = request.method, urlsplit(request.url).path
         token = refresh_token(request.body)
         if status in (200, 201) and isinstance(answer, dict) and "access_token" in answer:
-            fault = self.refreshed(token, answer) if path == "/auth/refresh" else None
-            self.signed_in(answer)
+            is_refresh = path == "/auth/refresh"
+            fault = self.refreshed(token, answer) if is_refresh else None
+            # The token that was good was issued, if not before these eyes.
+            self.signed_in(answer, ([token] if is_refresh else []) + [answer["refresh_token"]])
             return fault
         if path == "/auth/refresh":
             return self.not_refreshed(token) if status == 401 else None
@@ -62,12 +70,13 @@ class Sessions:
             return None
         return self.seen(*self.bearer(request), method, path, status)
 
-    def signed_in(self, answer):
+    def signed_in(self, answer, refresh_tokens):
         session = self.known.setdefault(answer["session"]["id"], Session(answer["user"]["id"], ""))
         session.access_token = answer["access_token"]
         self.by_access_token[session.access_token] = answer["session"]["id"]
-        if answer["refresh_token"] not in session.refresh_tokens:
-            session.refresh_tokens.append(answer["refresh_token"])
+        for token in refresh_tokens:
+            if token not in session.refresh_tokens:
+                session.refresh_tokens.append(token)
 
     def refreshed(self, token, answer):
         self.tally["refreshed"] += 1

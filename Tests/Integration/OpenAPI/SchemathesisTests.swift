@@ -19,8 +19,8 @@ import Testing
     }
 
     private static let efforts = [
-        Effort(kind: .lighttpd, examples: 30), Effort(kind: .apacheCGID, examples: 8),
-        Effort(kind: .nginx, examples: 8),
+        Effort(kind: .lighttpd, examples: 20), Effort(kind: .apacheCGID, examples: 6),
+        Effort(kind: .nginx, examples: 6),
     ]
 
     @Test(arguments: efforts)
@@ -32,6 +32,8 @@ import Testing
         // No token runs out while it is at it.
         site.environment["AUTH_APPLE_ACCESS_TOKEN_SECONDS"] = "86400"
         site.environment["AUTH_APPLE_DELETION_SESSION_SECONDS"] = "86400"
+        // A refresh token that comes twice is a lost answer behind one server, and a thief behind the others.
+        if effort.kind != .lighttpd { site.environment["AUTH_APPLE_REFRESH_GRACE_SECONDS"] = "0" }
         try WebServer.run(effort.kind, site) { server in
             let folder = server.configuration.folder
             let file = { (name: String) in folder.appending(path: name) }
@@ -62,13 +64,16 @@ import Testing
         }
     }
 
-    /// Or nothing was said of chains: every link was followed whose beginning can be reached, and what followed an end was
-    /// refused. A code of the web flow cannot be made up, so nothing begins at its exchange.
+    /// Or nothing was said of chains: links were followed, and what followed an end was refused. Which ones is drawn anew in
+    /// each run; a long one follows all whose beginning can be reached. A code of the web flow cannot be made up, so nothing
+    /// begins at its exchange.
     private static func expectChains(in report: String, _ tally: Data) throws {
         let links = try #require(report.firstMatch(of: /API Links:\s+(\d+) covered \/ (\d+) selected \/ (\d+) total/))
         let document = try OpenAPIDocument()
         #expect(Int(links.3) == document.links.count)
-        #expect(Int(links.1) == document.links.count { $0.operation != "exchange" }, "\(links.0)")
+        let reachable = document.links.count { $0.operation != "exchange" }
+        let covered = try #require(Int(links.1))
+        #expect(covered >= (seconds == nil ? reachable / 2 : reachable), "\(links.0)")
         let counts = try JSONSerialization.jsonObject(with: tally) as? [String: Int] ?? [:]
         for matter in ["served while alive", "refused when over", "refreshed"] {
             #expect(counts[matter] ?? 0 > 0, "\(matter): \(counts)")
@@ -90,7 +95,7 @@ extension SchemathesisTests {
             try #require(signIn(server, "001.refresh.1")["refresh_token"] as? String)
         }
         try document(
-            identityTokens: (1...3).map { try token("001.signIn.\($0)") },
+            identityTokens: (1...24).map { try token("001.signIn.\($0)") },
             refreshToken: refreshTokens[0], refreshTokenToEnd: refreshTokens[1],
             sessionID: try #require((second["session"] as? [String: Any])?["id"] as? String)
         ).write(to: description, atomically: true, encoding: .utf8)
@@ -116,7 +121,7 @@ extension SchemathesisTests {
         return String(decoding: ran.output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The description with tokens that are good in place of those that only look it. Who signs in is one of three.
+    /// The description with tokens that are good in place of those that only look it. Who signs in is one of many.
     private static func document(
         identityTokens: [String], refreshToken: String, refreshTokenToEnd: String, sessionID: String
     ) throws -> String {
