@@ -74,6 +74,10 @@ import Testing
         let reachable = document.links.count { $0.operation != "exchange" }
         let covered = try #require(Int(links.1))
         #expect(covered >= (seconds == nil ? reachable / 2 : reachable), "\(links.0)")
+        // A value that a link could not find is told apart; a logout without a body has none to find.
+        for lost in report.matches(of: /(?m)^ +(\w+ \S+) -> \[\d+\] \w+ ->/) {
+            #expect(lost.1 == "POST /auth/logout", "\(lost.0)")
+        }
         let counts = try JSONSerialization.jsonObject(with: tally) as? [String: Int] ?? [:]
         for matter in ["served while alive", "refused when over", "refreshed"] {
             #expect(counts[matter] ?? 0 > 0, "\(matter): \(counts)")

@@ -102,6 +102,25 @@ import Testing
         #expect(failures.text.contains("SQLite /proc/none") && failures.text.contains("not_configured"))
     }
 
+    /// What a server says by itself, when there is no line of ours.
+    @Test(arguments: [WebServer.Kind.apacheCGID, .nginx, .lighttpd])
+    func whatServersAnswerForAProgramThatFailsIsOnThePage(kind: WebServer.Kind) throws {
+        let rows = try OperatingPage().section("A 5xx that is not ours").split(separator: "\n")
+        let name = kind.isApache ? "Apache" : kind == .nginx ? "nginx" : "lighttpd"
+        for script in ["exit 1", "kill -9 $$", "exec /nowhere"] {
+            let site = try CGISite()
+            let program = site.folder.appending(path: "auth-apple")
+            try Data("#!/bin/sh\n\(script)\n".utf8).write(to: program)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path())
+            try WebServer.run(kind, site, program: program) { server in
+                let answer = try server.send("GET", "/health")
+                let isTold = rows.contains { $0.hasPrefix("| \(answer.status) |") && $0.contains(name) }
+                #expect(isTold, "\(name), \(script): \(answer.status)")
+                #expect(!answer.text.contains("request_id"))
+            }
+        }
+    }
+
     static func metrics(of log: String) throws -> String {
         let programs = Programs.packageRoot.appending(path: "deploy/mtail").path()
         let ran = try Ran(
