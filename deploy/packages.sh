@@ -31,7 +31,7 @@ for purpose in "$@"; do
         wanted="$wanted ca-certificates checksec curl gcc libc6-dev openssl procps python3 python3-cryptography python3-jwt python3-venv python3-yaml"
         wanted="$wanted golang-go golang-github-golang-jwt-jwt-dev node-jose nodejs"
         wanted="$wanted libpq-dev postgresql pgbouncer sqlite3 apache2-bin fcgiwrap hey lighttpd lighttpd-mod-openssl nginx-light"
-        wanted="$wanted chromium chromium-driver glewlwyd valgrind"
+        wanted="$wanted chromium chromium-driver glewlwyd jq mtail valgrind"
         ;;
     benchmarks)
         wanted="$wanted gcc libc6-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev openssl pkg-config python3 python3-cryptography python3-jwt"

@@ -1,9 +1,11 @@
-"""Who schemathesis is: an access token for each operation, from the JSON file that OPENAPI_TOKENS names.
+"""Who schemathesis is: what a link brought, else an access token for each operation, from the JSON file that OPENAPI_TOKENS
+names.
 
-The tokens were issued before the run. An operation that ends sessions gets an account of its own, so that it does not
-turn every later answer into a 401.
+Those tokens were issued before the run. An operation that ends sessions gets an account of its own, so that it does not
+turn every later answer into a 401. What became of sessions is written to the file that OPENAPI_TALLY names.
 """
 
+import atexit
 import json
 import os
 from urllib.parse import unquote
@@ -11,18 +13,43 @@ from urllib.parse import unquote
 import schemathesis
 from schemathesis.core import NOT_SET
 
+from schemathesis_sessions import Sessions
+
 with open(os.environ["OPENAPI_TOKENS"]) as file:
     TOKENS = json.load(file)
+SESSIONS = Sessions(TOKENS.values())
+SERVER = os.environ["OPENAPI_SERVER"]
+
+
+@atexit.register
+def write_tally():
+    with open(os.environ["OPENAPI_TALLY"], "w") as file:
+        json.dump(SESSIONS.tally, file)
 
 
 @schemathesis.auth(refresh_interval=None)
 class AccessToken:
     def get(self, case, context):
-        return TOKENS.get(case.operation.definition.raw.get("operationId"), TOKENS["account"])
+        # What a link brought is a token that was issued; whatever else is there was made up.
+        if (brought := SESSIONS.token_of(case.headers or {})) in SESSIONS.by_access_token:
+            return brought
+        if token := SESSIONS.owner_token(str((case.path_parameters or {}).get("id"))):
+            return token
+        return SESSIONS.living_token(TOKENS.get(case.operation.definition.raw.get("operationId"), TOKENS["account"]))
 
     def set(self, case, data, context):
         case.headers = case.headers or {}
         case.headers["Authorization"] = f"Bearer {data}"
+
+
+@schemathesis.check
+def sessions_are_over_when_they_end(context, response, case):
+    try:
+        answer = response.json()
+    except ValueError:
+        answer = None
+    fault = SESSIONS.learn(response.request, response.status_code, answer)
+    assert fault is None, fault
 
 
 def texts(value):
@@ -36,8 +63,10 @@ def texts(value):
 
 @schemathesis.hook
 def filter_case(context, case):
-    """What lighttpd does by itself, before the function: it refuses control characters in a path or query in its own
-    words, and passes over a header without a value."""
+    """What web servers do by themselves, before the function: they refuse control characters in a path or query in their
+    own words, and pass over a header without a value; nginx knows no TRACE."""
+    if SERVER == "nginx" and case.method == "TRACE":
+        return False
     path = unquote(str((case.path_parameters or {}).get("id", "")))
     query = "".join(texts(case.query or {}))
     headers = case.headers or {}
@@ -46,6 +75,6 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """And it refuses a GET with a body."""
+    """And lighttpd refuses a GET with a body."""
     if case.method == "GET":
         case.body = NOT_SET

@@ -29,6 +29,35 @@ struct OpenAPIDocument {
         }
     }
 
+    /// Every link, with the operation and the status that it begins at.
+    var links: [(operation: String, status: String, name: String, value: [String: Any])] {
+        operations.values.flatMap(\.values).flatMap { operation in
+            (operation["responses"] as? [String: [String: Any]] ?? [:]).flatMap { status, response in
+                (response["links"] as? [String: [String: Any]] ?? [:]).map { name, value in
+                    (operation["operationId"] as? String ?? "", status, name, value)
+                }
+            }
+        }
+    }
+
+    /// The schema of a request's or a response's JSON.
+    func schema(of message: Any?) -> [String: Any]? {
+        let content = (message as? [String: Any])?["content"] as? [String: [String: Any]]
+        return content?["application/json"]?["schema"] as? [String: Any]
+    }
+
+    /// What a schema says of the value that a JSON Pointer leads to; nil when it knows none.
+    func resolve(_ path: some Collection<String>, in schema: [String: Any]?) -> [String: Any]? {
+        var schema = schema
+        if let name = (schema?["$ref"] as? String)?.split(separator: "/").last {
+            schema = self["components", "schemas", String(name)] as? [String: Any]
+        }
+        guard let member = path.first else { return schema }
+        let inner =
+            Int(member) != nil ? schema?["items"] : (schema?["properties"] as? [String: Any])?[member]
+        return inner.flatMap { resolve(path.dropFirst(), in: $0 as? [String: Any]) }
+    }
+
     /// The folder of the Python tools, installed if need be.
     static func tools() throws -> URL {
         let script = Programs.packageRoot.appending(path: "Tests/Tools/tools.sh").path()

@@ -16,6 +16,41 @@ import Testing
         return Set(fixed + ["\(prefix){id}"])
     }
 
+    /// A link gives what its target takes, from where its source has it.
+    @Test func everyLinkLeadsToAnOperationAndTakesWhatIsThere() throws {
+        let document = try OpenAPIDocument()
+        let operations = Dictionary(
+            document.operations.values.flatMap(\.values).map { ($0["operationId"] as? String ?? "", $0) }
+        ) { first, _ in first }
+        #expect(document.links.count >= 39)
+        for link in document.links {
+            let name = "\(link.operation) \(link.status) \(link.name)"
+            let source = try #require(operations[link.operation])
+            let target = try #require(operations[link.value["operationId"] as? String ?? ""], "\(name)")
+            let response = (source["responses"] as? [String: [String: Any]])?[link.status]
+            let parameters = link.value["parameters"] as? [String: String] ?? [:]
+            let body = link.value["requestBody"] as? [String: String] ?? [:]
+            let bodyTaken = document.schema(of: target["requestBody"])
+            for member in body.keys {
+                #expect(document.resolve(["\(member)"], in: bodyTaken) != nil, "\(name): \(member)")
+            }
+            for parameter in parameters.keys where parameter != "header.Authorization" {
+                let taken = (target["parameters"] as? [[String: Any]] ?? []).contains {
+                    "path.\($0["name"] ?? "")" == parameter
+                }
+                #expect(taken, "\(name): \(parameter)")
+            }
+            for expression in Array(parameters.values) + Array(body.values) {
+                let match = try #require(
+                    expression.firstMatch(of: /^(?:Bearer \{)?\$(request|response)\.body#([\w\/]+)\}?$/),
+                    "\(expression)")
+                let place = document.schema(of: match.1 == "response" ? response : source["requestBody"])
+                let path = match.2.split(separator: "/").map(String.init)
+                #expect(document.resolve(path, in: place) != nil, "\(name): \(expression)")
+            }
+        }
+    }
+
     @Test func theDescriptionIsOpenAPIByItsOwnValidator() throws {
         let validator = try OpenAPIDocument.tools().appending(path: "openapi-spec-validator").path()
         let ran = try Ran(validator, OpenAPIDocument.file.path())
