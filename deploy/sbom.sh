@@ -55,6 +55,7 @@ add swift-runtime "$swift" "Apache-2.0 WITH Swift-exception" "pkg:github/swiftla
 archive=$("${CC-clang}" -print-file-name=libstdc++.a)
 addFile "$archive" STATIC_LINK
 ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) .*/\1/p' >"$program.libraries"
+grep -q libcrypto "$program.libraries" || addFile "$("${CC-clang}" -print-file-name=libcrypto.a)" STATIC_LINK
 while read -r library; do addFile "$library" DYNAMIC_LINK; done <"$program.libraries"
 rm -f "$program.libraries"
 curl=$(ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)

@@ -14,11 +14,12 @@ cd "$(dirname "$0")/../.."
 results=$(cd "${2:-Tests/Benchmarks}" && pwd)
 
 deploy/packages.sh core sqlite benchmarks
-for program in auth-apple apple-simulator; do
-    [ -x "dist/$program" ] || deploy/build.sh
-done
 peers=$PWD/.build/peers
 Tests/Benchmarks/peers/build.sh "$peers"
+deploy/build.sh --static-libcrypto >/dev/null
+install dist/auth-apple "$peers/auth-apple-static"
+echo "auth-apple-static $peers/auth-apple-static" >>"$peers/commands"
+deploy/build.sh
 
 folder=$(mktemp -d "$PWD/.build/benchmarks.XXXXXX")
 memory=none
