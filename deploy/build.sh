@@ -46,6 +46,8 @@ echo 'float hypotf(float x, float y) { double a = x, b = y; return (float)__buil
 # would be taken before the system's. Swift's functions have stack protectors by themselves; C's are
 # asked for here.
 for product in auth-apple apple-simulator; do
+    # SwiftPM links again for a file that is missing, but not for another folder of libraries.
+    rm -f ".build/release/$product"
     swift build "$@" --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
         -Xswiftc -use-ld=lld -Xlinker "-L$archives" -Xlinker "$archives/hypotf.o" -Xlinker --no-export-dynamic -Xlinker --gc-sections \
         -Xlinker --strip-all -Xlinker -z -Xlinker now -Xcc -fstack-protector-strong
