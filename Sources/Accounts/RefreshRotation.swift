@@ -12,6 +12,10 @@ package struct RefreshRotation {
         self.cryptography = cryptography
     }
 
+    /// How far the clocks of two machines may differ. A rotation that lies further in the future was before the clock was set
+    /// back, and its grace must not last until that time has come again.
+    private static let clockToleranceSeconds: Int64 = 60
+
     package enum Verdict {
         /// The token was good: the session as it is now, and the token that takes its place.
         case rotated(Session, RefreshToken)
@@ -33,7 +37,8 @@ package struct RefreshRotation {
         if cryptography.areEqual(digest[...], state.digest[...]) { return rotate(token, digest, session, at: now) }
 
         guard let previous = state.previous, cryptography.areEqual(digest[...], previous.digest[...]),
-            now <= previous.rotatedAt.adding(seconds: policy.graceSeconds)
+            now <= previous.rotatedAt.adding(seconds: policy.graceSeconds),
+            previous.rotatedAt <= now.adding(seconds: Self.clockToleranceSeconds)
         else { return .reused }
         guard let key = keys.sessionKey(named: previous.keyID, using: cryptography) else { return .unknown }
         return .repeated(token.successor(key: key, salt: state.salt, using: cryptography))

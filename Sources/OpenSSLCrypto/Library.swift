@@ -12,9 +12,16 @@ enum Library {
         guard isReady else { fatalError("libcrypto cannot be started") }
     }
 
-    /// SHA-256, fetched once. Kept for the life of the process, so there is nobody to free it.
-    nonisolated(unsafe) static let sha256: OpaquePointer? =
-        unsafe isReady ? EVP_MD_fetch(nil, "SHA256", nil) : nil
+    /// SHA-256, fetched once. Kept for the life of the process, so there is nobody to free it; and one that was not found would be
+    /// missing for as long.
+    nonisolated(unsafe) static let sha256: OpaquePointer = unsafe kept(EVP_MD_fetch(nil, "SHA256", nil))
+
+    /// What every use of the library needs, or the end of the process, as in `require`.
+    static func kept(_ fetch: @autoclosure () -> OpaquePointer?) -> OpaquePointer {
+        require()
+        guard let fetched = unsafe fetch() else { fatalError("libcrypto gives no algorithm") }
+        return unsafe fetched
+    }
 
     /// What went wrong, taken at once and where it happened: OpenSSL queues its errors a thread, and one left behind would
     /// be blamed on whoever asks next. The earliest is the cause.
@@ -28,4 +35,18 @@ enum Library {
     static func forgetErrors() {
         ERR_clear_error()
     }
+
+    /// A no that libcrypto stands by. It says no as well when it gets no memory, not always with a word of why, and that no would
+    /// blame a token for our want. So what it refuses it is asked once more, and must have memory left over after that; else
+    /// the process ends, as in `require`.
+    static func affirmed<Answer>(_ ask: () -> Answer?) -> Answer? {
+        defer { forgetErrors() }
+        if let answer = ask() ?? ask() { return answer }
+        guard let spare = unsafe CRYPTO_malloc(enough, nil, 0) else { fatalError("no memory to verify with") }
+        unsafe CRYPTO_free(spare, nil, 0)
+        return nil
+    }
+
+    /// More than any one question here takes of libcrypto, in bytes.
+    private static let enough = 65_536
 }

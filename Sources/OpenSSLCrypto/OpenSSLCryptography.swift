@@ -16,15 +16,20 @@ package struct OpenSSLCryptography: Cryptography {
         algorithm: SignatureAlgorithm
     ) -> Bool {
         Library.require()
-        defer { Library.forgetErrors() }
-        guard algorithm == key.algorithm, let key = Self.publicKeys.key(for: .publicKey(key))
-        else { return false }
-        switch algorithm {
+        guard algorithm == key.algorithm else { return false }
+        return Library.affirmed { verified(signature, over: message, by: key) } != nil
+    }
+
+    private func verified(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: PublicKey
+    ) -> Void? {
+        guard let pkey = Self.publicKeys.key(for: .publicKey(key)) else { return nil }
+        switch key.algorithm {
         case .rs256:
-            return key.isValid(signature, over: message)
+            return pkey.isValid(signature, over: message) ? () : nil
         case .es256:
-            guard let der = ECDSASignature(raw: signature)?.der else { return false }
-            return key.isValid(der[...], over: message)
+            guard let der = ECDSASignature(raw: signature)?.der else { return nil }
+            return pkey.isValid(der[...], over: message) ? () : nil
         }
     }
 

@@ -54,6 +54,15 @@ struct RefreshRotationTests {
         #expect(try bench.refresh(token, at: later(-2000)) == successor)
     }
 
+    /// The clock was set back after the rotation: then the grace once lasted until the clock had come that far again.
+    @Test func `The grace of a rotation in the future is over`() throws {
+        let token = try bench.signIn().tokens.refreshToken
+        let successor = try bench.refresh(token, at: later(60_000))
+        #expect(try bench.refresh(token) == successor)
+        expect(.refreshReused, token, at: later(-1))
+        expect(.sessionUnknown, successor, at: later(-1))
+    }
+
     @Test func `A grace of zero forgives the same millisecond and no later one`() throws {
         bench.policy.graceSeconds = 0
         let token = try bench.signIn().tokens.refreshToken

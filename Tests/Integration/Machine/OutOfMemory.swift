@@ -1,0 +1,52 @@
+import TestSupport
+
+/// An allocator that refuses once, or from then on: it gives nothing at the allocation that `ALLOCATION_REFUSED` names, counted
+/// from the program's start, and with `ALLOCATIONS_REFUSED_AFTER` at none that follows. Into the file `ALLOCATIONS_COUNTED` it
+/// writes how many there were.
+enum OutOfMemory {
+    static let preload = Result { try Preload(source) }
+
+    private static let source = """
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+        void *__libc_malloc(size_t);
+        void *__libc_calloc(size_t, size_t);
+        void *__libc_realloc(void *, size_t);
+        void *__libc_memalign(size_t, size_t);
+        static long count, refused = -1, after = -1;
+        static const char *counted;
+        __attribute__((constructor)) static void begin(void) {
+            const char *one = getenv("ALLOCATION_REFUSED"), *all = getenv("ALLOCATIONS_REFUSED_AFTER");
+            counted = getenv("ALLOCATIONS_COUNTED");
+            count = 0;
+            if (one) refused = atol(one);
+            if (all) after = atol(all);
+        }
+        __attribute__((destructor)) static void end(void) {
+            char text[32];
+            if (!counted) return;
+            int file = open(counted, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+            if (write(file, text, snprintf(text, sizeof text, "%ld", count)) < 0) _exit(99);
+            close(file);
+        }
+        static int refuses(void) {
+            long number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+            if (number != refused && (after < 0 || number <= after)) return 0;
+            errno = ENOMEM;
+            return 1;
+        }
+        void *malloc(size_t size) { return refuses() ? NULL : __libc_malloc(size); }
+        void *calloc(size_t number, size_t size) { return refuses() ? NULL : __libc_calloc(number, size); }
+        void *realloc(void *old, size_t size) { return refuses() ? NULL : __libc_realloc(old, size); }
+        void *memalign(size_t alignment, size_t size) { return refuses() ? NULL : __libc_memalign(alignment, size); }
+        void *aligned_alloc(size_t alignment, size_t size) { return refuses() ? NULL : __libc_memalign(alignment, size); }
+        int posix_memalign(void **place, size_t alignment, size_t size) {
+            if (refuses()) return ENOMEM;
+            *place = __libc_memalign(alignment, size);
+            return *place ? 0 : ENOMEM;
+        }
+        """
+}
