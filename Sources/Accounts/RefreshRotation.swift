@@ -48,9 +48,10 @@ package struct RefreshRotation {
         let key = keys.sessionKey(using: cryptography)
         let successor = token.successor(key: key, salt: session.refresh.salt, using: cryptography)
         var rotated = session
-        rotated.lastUsedAt = now
+        // A session's own time does not go back: by a clock that was set back it would be over once the clock is right again.
+        rotated.lastUsedAt = max(now, session.lastUsedAt)
         rotated.refresh.digest = successor.digest(using: cryptography)
-        rotated.refresh.expiresAt = now.adding(seconds: policy.refreshTokenSeconds)
+        rotated.refresh.expiresAt = rotated.lastUsedAt.adding(seconds: policy.refreshTokenSeconds)
         rotated.refresh.previous = RefreshState.Previous(digest: digest, rotatedAt: now, keyID: keys.current.keyID)
         return .rotated(rotated, successor)
     }

@@ -37,12 +37,12 @@ enum Library {
     }
 
     /// A no that libcrypto stands by. It says no as well when it gets no memory, not always with a word of why, and that no would
-    /// blame a token for our want. So what it refuses it is asked once more, and must have memory left over after that; else
-    /// the process ends, as in `require`.
+    /// blame a token for our want. So what it refuses it is asked once more, and must have left what it could have needed;
+    /// else the process ends, as in `require`.
     static func affirmed<Answer>(_ ask: () -> Answer?) -> Answer? {
         defer { forgetErrors() }
         if let answer = ask() ?? ask() { return answer }
-        guard let spare = unsafe CRYPTO_malloc(enough, nil, 0) else { fatalError("no memory to verify with") }
+        guard let spare = unsafe CRYPTO_malloc(enough, nil, 0) else { fatalError("libcrypto is out of memory") }
         unsafe CRYPTO_free(spare, nil, 0)
         return nil
     }

@@ -24,13 +24,14 @@ package struct OpenSSLCryptography: Cryptography {
         _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: PublicKey
     ) -> Void? {
         guard let pkey = Self.publicKeys.key(for: .publicKey(key)) else { return nil }
-        switch key.algorithm {
-        case .rs256:
-            return pkey.isValid(signature, over: message) ? () : nil
-        case .es256:
-            guard let der = ECDSASignature(raw: signature)?.der else { return nil }
-            return pkey.isValid(der[...], over: message) ? () : nil
-        }
+        let isValid =
+            switch key.algorithm {
+            case .rs256: pkey.isValid(signature, over: message)
+            case .es256: ECDSASignature(raw: signature)?.der.map { pkey.isValid($0[...], over: message) } ?? false
+            }
+        // A key for which the memory did not quite suffice is a wrong one ever after.
+        if !isValid { Self.publicKeys.forget(.publicKey(key)) }
+        return isValid ? () : nil
     }
 
     package func sign(_ message: ArraySlice<UInt8>, with key: PrivateKey) throws(CryptographyError) -> [UInt8] {

@@ -186,6 +186,7 @@ GUARDS = {
         (
             "grace of the future", "«previous.rotatedAt <= now.adding(seconds: Self.clockToleranceSeconds)»", "true",
         ),
+        ("a session's time does not go back", "rotated.lastUsedAt = «max(now, session.lastUsedAt)»", "now"),
         (
             "the key that made the successor",
             "guard let key = «keys.sessionKey(named: previous.keyID, using: cryptography)» else",

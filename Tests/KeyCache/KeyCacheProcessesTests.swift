@@ -194,7 +194,8 @@ import Testing
                 if old != nil { #expect(try Probe(stage, server, naming: "B").outcome()?.found == "known") }
                 let before = try? Data(contentsOf: URL(fileURLWithPath: stage.path))
                 let killed = try Probe(
-                    stage, server, naming: "A", shift: old == nil ? 0 : 80 * 3600, environment: ["LD_PRELOAD": killer.path])
+                    stage, server, naming: "A", shift: old == nil ? 0 : 80 * 3600,
+                    environment: ["LD_PRELOAD": killer.path])
                 #expect(try killed.outcome() == nil)
                 #expect(killed.process.terminationReason == .uncaughtSignal)
                 #expect(FileManager.default.fileExists(atPath: stage.path + ".new"))

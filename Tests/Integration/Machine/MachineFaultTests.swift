@@ -23,7 +23,7 @@ import Testing
     @Test func withoutFileDescriptorsNothingIsLost() throws {
         let function = try ConfinedFunction()
         var ledger = Ledger()
-        for limit in 3...20 {
+        for limit in 3...14 {
             let fault = ["/usr/bin/prlimit", "--nofile=\(limit)"]
             if limit.isMultiple(of: 2) { remove("cache", of: function) }
             try live(&ledger, under: fault, function, limit)
@@ -31,7 +31,7 @@ import Testing
         try ledger.check(function)
         #expect(function.outcomes.keys.count == 3, "\(function.outcomes)")
         // And from nothing: neither cache nor database is there.
-        for limit in 3...20 {
+        for limit in 5...12 {
             let function = try ConfinedFunction()
             var ledger = Ledger()
             function.wrapper = ["/usr/bin/prlimit", "--nofile=\(limit)"]
@@ -52,7 +52,7 @@ import Testing
         try ledger.check(function)
         // The limit's signal does not end it: who asks is told to ask again.
         #expect(function.outcomes[.unavailable] ?? 0 > 0 && function.outcomes[.silent] == nil, "\(function.outcomes)")
-        for size in sizes {
+        for size in sizes[2...] {
             let function = try ConfinedFunction()
             var ledger = Ledger()
             function.wrapper = ["/usr/bin/prlimit", "--fsize=\(size)", "--"]
@@ -106,14 +106,14 @@ import Testing
         #expect(function.outcomes[.unavailable] ?? 0 >= 2, "\(function.outcomes)")
     }
 
-    /// A disk of 320 KiB that fills up, and one that the system has made read-only.
+    /// A small disk that fills up, and that the system then makes read-only.
     @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
     func aDiskThatIsFullOrReadOnlyLosesNothing() throws {
         let function = try ConfinedFunction()
         let disk = function.site.folder.appending(path: "disk").path()
         try FileManager.default.createDirectory(
             atPath: disk, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        guard mount("tmpfs", disk, "tmpfs", 0, "size=320k,mode=700") == 0 else {
+        guard mount("tmpfs", disk, "tmpfs", 0, "size=2m,mode=700") == 0 else {
             withKnownIssue("this machine does not let root mount") { Issue.record("mount: \(errno)") }
             return
         }
@@ -121,34 +121,36 @@ import Testing
         function.site.environment["AUTH_APPLE_STORE"] = "sqlite:\(disk)/state/accounts.sqlite"
         function.site.environment["AUTH_APPLE_KEY_CACHE"] = "\(disk)/cache/apple-keys.json"
         var ledger = Ledger()
-        let filler = URL(filePath: "\(disk)/filler")
-        function.mend = { try FileManager.default.removeItem(at: filler) }
-        // From nothing; then with all there; then with no keys.
-        for number in 0..<6 {
-            for step in 0..<3 {
-                if number == 3 { try? FileManager.default.removeItem(atPath: "\(disk)/cache") }
-                try Data().write(to: filler)
-                let handle = try FileHandle(forWritingTo: filler)
-                for _ in 0..<(80 - number) { if (try? handle.write(contentsOf: Data(count: 4096))) == nil { break } }
-                try handle.close()
-                if step == 0 || number == 0 {
-                    try ledger.signIn("001.full.\(number)", function)
-                } else {
-                    try ledger.refresh(function)
-                }
-                try? FileManager.default.removeItem(at: filler)
-            }
+        let filler = "\(disk)/filler"
+        function.mend = { unlink(filler) }
+        // From nothing, and with all there but the keys, which are fetched again; with ever more pages left.
+        for pages in 0..<8 {
+            try? FileManager.default.removeItem(atPath: "\(disk)/cache")
+            try fill(filler, leaving: pages)
+            try ledger.signIn("001.full.\(pages)", function)
+            try fill(filler, leaving: pages)
+            try ledger.refresh(function)
         }
         #expect(function.outcomes[.unavailable] ?? 0 > 3, "\(function.outcomes)")
+
         function.mend = { #expect(mount(nil, disk, nil, UInt(MS_REMOUNT), nil) == 0) }
-        let before = function.outcomes[.unavailable]
-        for number in 0..<2 {
+        let before = function.outcomes[.unavailable] ?? 0
+        for isSignIn in [false, true] {
             #expect(mount(nil, disk, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
-            if number == 0 { try ledger.refresh(function) } else { try ledger.signIn("001.read-only", function) }
+            if isSignIn { try ledger.signIn("001.read-only", function) } else { try ledger.refresh(function) }
         }
-        #expect(function.outcomes[.unavailable] == (before ?? 0) + 2)
-        function.mend = nil
+        #expect(function.outcomes[.unavailable] == before + 2)
         try ledger.check(function)
+    }
+
+    /// A file that takes all the space of its disk but so many pages of 4 KiB.
+    private func fill(_ path: String, leaving pages: Int) throws {
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        var size: UInt64 = 0
+        while (try? file.write(contentsOf: Data(count: 4096))) != nil { size += 4096 }
+        try file.truncate(atOffset: size - min(size, UInt64(pages) * 4096))
+        try file.close()
     }
 }
 #endif

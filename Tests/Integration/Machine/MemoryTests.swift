@@ -20,7 +20,9 @@ import Testing
         try ledger.signIn("001.memory", function)
         let count = try #require(Int(String(contentsOf: counter, encoding: .utf8)))
         for number in 0..<Self.attempts(30) {
-            function.variables = ["LD_PRELOAD": preload, refusal: "\(Int.random(in: 1...count))"]
+            // Anywhere, and as often about where the signature is verified.
+            let place = number.isMultiple(of: 2) ? 1...count : count * 3 / 5...count * 4 / 5
+            function.variables = ["LD_PRELOAD": preload, refusal: "\(Int.random(in: place))"]
             if number.isMultiple(of: 3) {
                 try ledger.refresh(function)
             } else {
