@@ -24,7 +24,7 @@ final class ConfinedFunction: TroubledFunction {
 
     init() throws {
         site = try FunctionSite()
-        program = try Programs.built("auth-apple")
+        program = try KilledStore.program()
         site.environment["SWIFT_BACKTRACE"] = "enable=no"
     }
 
