@@ -36,13 +36,19 @@ enum Library {
         ERR_clear_error()
     }
 
-    /// A no that libcrypto stands by. It says no as well when it gets no memory, not always with a word of why, and that no would
-    /// blame a token for our want. So what it refuses it is asked once more, and must have left what it could have needed;
-    /// else the process ends, as in `require`.
+    /// A no that libcrypto stands by. It says no as well when it gets no memory, and that no would blame a token for our want. So
+    /// what it refuses it is asked once more; and then the process ends, as in `require`, if the cause is not in the arithmetic of
+    /// RSA or the curve but in libcrypto's own works, or if there is no memory left: it does not always say why.
     static func affirmed<Answer>(_ ask: () -> Answer?) -> Answer? {
-        defer { forgetErrors() }
-        if let answer = ask() ?? ask() { return answer }
-        guard let spare = unsafe CRYPTO_malloc(enough, nil, 0) else { fatalError("libcrypto is out of memory") }
+        if let answer = ask() ?? ask() {
+            forgetErrors()
+            return answer
+        }
+        let cause = ERR_GET_LIB(ERR_get_error())
+        forgetErrors()
+        guard cause != ERR_LIB_EVP, cause != ERR_LIB_CRYPTO, let spare = unsafe CRYPTO_malloc(enough, nil, 0) else {
+            fatalError("libcrypto fails: is it out of memory?")
+        }
         unsafe CRYPTO_free(spare, nil, 0)
         return nil
     }

@@ -23,9 +23,12 @@ struct MemoryTests {
         try ledger.signIn("001.memory", function)
         let count = try #require(Int(String(contentsOf: counter, encoding: .utf8)))
         for number in 0..<Self.attempts(30) {
-            // Anywhere, and as often about where the signature is verified.
-            let place = number.isMultiple(of: 2) ? 1...count : count * 3 / 5...count * 4 / 5
-            function.variables = ["LD_PRELOAD": preload, refusal: "\(Int.random(in: place))"]
+            // Anywhere, and as often while the signature is verified.
+            let isAnywhere = number.isMultiple(of: 2)
+            function.variables = [
+                "LD_PRELOAD": preload, refusal: "\(Int.random(in: isAnywhere ? 1...count : 1...300))",
+                isAnywhere ? "ALLOCATIONS_FROM_START" : "ALLOCATIONS_FROM_KEY": "1",
+            ]
             if number.isMultiple(of: 3) {
                 try ledger.refresh(function)
             } else {
@@ -34,6 +37,24 @@ struct MemoryTests {
         }
         try ledger.check(function)
         #expect(function.outcomes[.silent] ?? 0 > 0, "\(function.outcomes)")
+    }
+
+    /// The same at one place: what libcrypto does when the first few bytes for a verification are refused.
+    @Test func aVerificationThatFailsOnceIsTriedAgain() throws {
+        let preload = try Preload(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            int EVP_DigestVerifyInit(void *context, void **key, const void *digest, void *engine, void *with) {
+                static int calls;
+                int (*next)(void *, void **, const void *, void *, void *) = dlsym(RTLD_NEXT, "EVP_DigestVerifyInit");
+                return calls++ == 0 ? 0 : next(context, key, digest, engine, with);
+            }
+            """)
+        let function = try ConfinedFunction()
+        let event = try function.site.event(token: function.site.token())
+        let answer = try function.answer(event, under: [], adding: ["LD_PRELOAD": preload.path])
+        #expect(answer?.status == 201)
     }
 
     /// The whole address space, from far too little to enough.
