@@ -8,6 +8,8 @@ internal import JOSE
 /// ours, and is stored nowhere: who has the store, and even our keys, still lacks what the client sent.
 struct Idempotency {
     static let namedSeconds: Int64 = 600
+    /// How far the clocks of two machines may differ.
+    private static let clockToleranceSeconds: Int64 = 60
 
     /// Names the request without telling anything of it: the credential in it cannot be guessed.
     let name: [UInt8]
@@ -41,9 +43,11 @@ struct Idempotency {
         return Receipt(name: name, sealed: json.serialized(), expiresAt: now.adding(seconds: seconds))
     }
 
-    /// Nil when it cannot be opened: the signing key that it was sealed under is gone.
-    func signedIn(from receipt: Receipt) -> SignedIn? {
-        guard let json = try? JSON(parsing: receipt.sealed, limits: JSON.Limits(bytes: 65_536)),
+    /// Nil when it cannot be opened, as the signing key that it was sealed under is gone, or when it would live on because the
+    /// clock was set back.
+    func signedIn(from receipt: Receipt, at now: UnixTime) -> SignedIn? {
+        guard receipt.expiresAt <= now.adding(seconds: seconds + Self.clockToleranceSeconds),
+            let json = try? JSON(parsing: receipt.sealed, limits: JSON.Limits(bytes: 65_536)),
             let keyID = json["kid"]?.string, let sealed = json["sealed"]?.string.flatMap({ Base64URL.decode($0) }),
             let key = keys.sessionKey(named: keyID, using: cryptography),
             let opened = cryptography.open(sealed[...], key: sealingKey(from: key), associatedData: name[...]),

@@ -12,6 +12,10 @@ package struct RefreshRotation {
         self.cryptography = cryptography
     }
 
+    /// How far the clocks of two machines may differ. A rotation that lies further in the future was before the clock was set
+    /// back, and its grace must not last until that time has come again.
+    private static let clockToleranceSeconds: Int64 = 60
+
     package enum Verdict {
         /// The token was good: the session as it is now, and the token that takes its place.
         case rotated(Session, RefreshToken)
@@ -33,7 +37,8 @@ package struct RefreshRotation {
         if cryptography.areEqual(digest[...], state.digest[...]) { return rotate(token, digest, session, at: now) }
 
         guard let previous = state.previous, cryptography.areEqual(digest[...], previous.digest[...]),
-            now <= previous.rotatedAt.adding(seconds: policy.graceSeconds)
+            now <= previous.rotatedAt.adding(seconds: policy.graceSeconds),
+            previous.rotatedAt <= now.adding(seconds: Self.clockToleranceSeconds)
         else { return .reused }
         guard let key = keys.sessionKey(named: previous.keyID, using: cryptography) else { return .unknown }
         return .repeated(token.successor(key: key, salt: state.salt, using: cryptography))
@@ -43,9 +48,10 @@ package struct RefreshRotation {
         let key = keys.sessionKey(using: cryptography)
         let successor = token.successor(key: key, salt: session.refresh.salt, using: cryptography)
         var rotated = session
-        rotated.lastUsedAt = now
+        // A session's own time does not go back: by a clock that was set back it would be over once the clock is right again.
+        rotated.lastUsedAt = max(now, session.lastUsedAt)
         rotated.refresh.digest = successor.digest(using: cryptography)
-        rotated.refresh.expiresAt = now.adding(seconds: policy.refreshTokenSeconds)
+        rotated.refresh.expiresAt = rotated.lastUsedAt.adding(seconds: policy.refreshTokenSeconds)
         rotated.refresh.previous = RefreshState.Previous(digest: digest, rotatedAt: now, keyID: keys.current.keyID)
         return .rotated(rotated, successor)
     }

@@ -59,7 +59,7 @@ extension SignIn {
             outcome = try users.signIn(
                 lookup(of: arrival.identity), repeating: isFirst ? repetition?.name : nil,
                 once: arrival.marks, at: now, opening)
-            if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt),
+            if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt, at: now),
                 try users.session(answer.sessionID) != nil
             {
                 return answer

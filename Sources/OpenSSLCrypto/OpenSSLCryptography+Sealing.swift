@@ -20,8 +20,13 @@ extension OpenSSLCryptography {
     package func open(
         _ sealed: ArraySlice<UInt8>, key: SecretBytes, associatedData: ArraySlice<UInt8>
     ) -> [UInt8]? {
-        defer { Library.forgetErrors() }
         guard sealed.count >= GCM.nonceBytes + GCM.tagBytes else { return nil }
+        return Library.affirmed { opened(sealed, key: key, associatedData: associatedData) }
+    }
+
+    private func opened(
+        _ sealed: ArraySlice<UInt8>, key: SecretBytes, associatedData: ArraySlice<UInt8>
+    ) -> [UInt8]? {
         let ciphertext = sealed.dropFirst(GCM.nonceBytes).dropLast(GCM.tagBytes)
         // What was decrypted leaves this function only when the tag is right.
         guard let context = CipherContext(.open, key: key, nonce: sealed.prefix(GCM.nonceBytes)),
@@ -38,8 +43,8 @@ private enum GCM {
     static let tagBytes = 16
 
     /// Fetched once and kept for the life of the process.
-    nonisolated(unsafe) static let cipher: OpaquePointer? =
-        unsafe Library.isReady ? EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) : nil
+    nonisolated(unsafe) static let cipher: OpaquePointer = unsafe Library.kept(
+        EVP_CIPHER_fetch(nil, "AES-256-GCM", nil))
 }
 
 /// AES-256-GCM at work (`EVP_CIPHER_CTX`), owned; libcrypto scrubs the key when it goes.
@@ -53,12 +58,13 @@ private enum GCM {
 
     /// Nil for a key or a nonce of another length, which libcrypto would read beyond.
     init?(_ direction: Direction, key: SecretBytes, nonce: ArraySlice<UInt8>) {
-        guard key.bytes.count == GCM.keyBytes, nonce.count == GCM.nonceBytes, let cipher = unsafe GCM.cipher,
+        guard key.bytes.count == GCM.keyBytes, nonce.count == GCM.nonceBytes,
             let handle = unsafe EVP_CIPHER_CTX_new()
         else { return nil }
         let isReady = unsafe key.bytes.withUnsafeBufferPointer { key in
             unsafe nonce.withUnsafeBufferPointer { nonce in
-                unsafe EVP_CipherInit_ex2(handle, cipher, key.baseAddress, nonce.baseAddress, direction.rawValue, nil)
+                unsafe EVP_CipherInit_ex2(
+                    handle, GCM.cipher, key.baseAddress, nonce.baseAddress, direction.rawValue, nil)
             }
         }
         guard isReady == 1 else {

@@ -16,16 +16,22 @@ package struct OpenSSLCryptography: Cryptography {
         algorithm: SignatureAlgorithm
     ) -> Bool {
         Library.require()
-        defer { Library.forgetErrors() }
-        guard algorithm == key.algorithm, let key = Self.publicKeys.key(for: .publicKey(key))
-        else { return false }
-        switch algorithm {
-        case .rs256:
-            return key.isValid(signature, over: message)
-        case .es256:
-            guard let der = ECDSASignature(raw: signature)?.der else { return false }
-            return key.isValid(der[...], over: message)
-        }
+        guard algorithm == key.algorithm else { return false }
+        return Library.affirmed { verified(signature, over: message, by: key) } != nil
+    }
+
+    private func verified(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, by key: PublicKey
+    ) -> Void? {
+        guard let pkey = Self.publicKeys.key(for: .publicKey(key)) else { return nil }
+        let isValid =
+            switch key.algorithm {
+            case .rs256: pkey.isValid(signature, over: message)
+            case .es256: ECDSASignature(raw: signature)?.der.map { pkey.isValid($0[...], over: message) } ?? false
+            }
+        // A key for which the memory did not quite suffice is a wrong one ever after.
+        if !isValid { Self.publicKeys.forget(.publicKey(key)) }
+        return isValid ? () : nil
     }
 
     package func sign(_ message: ArraySlice<UInt8>, with key: PrivateKey) throws(CryptographyError) -> [UInt8] {

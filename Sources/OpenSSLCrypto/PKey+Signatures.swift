@@ -4,8 +4,8 @@ extension PKey {
     /// Whether `signature`, in OpenSSL's own form, is this key's over the message. RSA is PKCS #1 v1.5 unless told
     /// otherwise (EVP_PKEY-RSA(7)), as RS256 wants it.
     func isValid(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>) -> Bool {
-        guard let context = DigestContext(), let sha256 = unsafe Library.sha256,
-            unsafe EVP_DigestVerifyInit(context.handle, nil, sha256, nil, handle) == 1
+        guard let context = DigestContext(),
+            unsafe EVP_DigestVerifyInit(context.handle, nil, Library.sha256, nil, handle) == 1
         else { return false }
         return unsafe signature.withUnsafeBufferPointer { signature in
             unsafe message.withUnsafeBufferPointer { message in
@@ -17,8 +17,8 @@ extension PKey {
 
     /// A signature in OpenSSL's own form. Nil when the library fails.
     func signature(over message: ArraySlice<UInt8>) -> [UInt8]? {
-        guard let context = DigestContext(), let sha256 = unsafe Library.sha256,
-            unsafe EVP_DigestSignInit(context.handle, nil, sha256, nil, handle) == 1
+        guard let context = DigestContext(),
+            unsafe EVP_DigestSignInit(context.handle, nil, Library.sha256, nil, handle) == 1
         else { return nil }
         var count = Int(unsafe EVP_PKEY_get_size(handle))
         guard count > 0 else { return nil }

@@ -48,6 +48,10 @@ final class RecentKeys: Sendable {
         return key
     }
 
+    func forget(_ source: Source) {
+        entries.withLock { $0.removeAll { $0.source == source } }
+    }
+
     private func remembered(_ source: Source) -> PKey? {
         entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.source == source }) else { return nil }

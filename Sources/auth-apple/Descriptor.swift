@@ -12,12 +12,14 @@ enum Input {
 enum Descriptor {
     /// To be called first. Of standard input, output and error those that are closed are taken up by something that can be
     /// neither read nor written: else the next file or connection that is opened would get their number, and with it our
-    /// answers and our log. And a reader that goes away is an error of the write, not the end of the process.
+    /// answers and our log. And a reader that goes away, or a limit on the size of files (setrlimit(2)), is an error of the
+    /// write, not the end of the process.
     static func prepare() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Everything up to the end of the file. What is past the limit is read and thrown away, so that whoever writes is not

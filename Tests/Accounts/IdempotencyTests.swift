@@ -38,6 +38,14 @@ struct IdempotencyTests {
         expectSame(try signIn(after: 601), later)
     }
 
+    /// The clock was set back after the answer: then it once was given for as long as the clock took to come that far again.
+    @Test func `An answer of the future is not given again`() throws {
+        let first = try signIn(after: 100)
+        expectSame(try signIn(after: 40), first)
+        let later = try signIn(after: 39)
+        #expect(!later.isNew && later.sessionID != first.sessionID)
+    }
+
     @Test func `Another token, another key, or none: another session`() throws {
         let first = try signIn()
         let others = try [

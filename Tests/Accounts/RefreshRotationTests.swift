@@ -54,6 +54,27 @@ struct RefreshRotationTests {
         #expect(try bench.refresh(token, at: later(-2000)) == successor)
     }
 
+    /// A refresh by a clock that was set back once gave the session an end that was over when the clock was right again.
+    @Test func `A clock that was set back does not end a session before its time`() throws {
+        let signedIn = try bench.signIn(at: later(0))
+        let first = try bench.refresh(signedIn.tokens.refreshToken, at: later(3000))
+        let years = UnixTime(milliseconds: start.milliseconds - 10 * 365 * 86_400_000)
+        let second = try bench.refresh(first, at: years)
+        let session = try #require(try bench.users.session(signedIn.sessionID)).0
+        #expect(session.lastUsedAt == later(3000))
+        #expect(session.refresh.expiresAt == later(3000).adding(seconds: 2_592_000))
+        _ = try bench.refresh(second, at: later(4000))
+    }
+
+    /// The clock was set back after the rotation: then the grace once lasted until the clock had come that far again.
+    @Test func `The grace of a rotation in the future is over`() throws {
+        let token = try bench.signIn().tokens.refreshToken
+        let successor = try bench.refresh(token, at: later(60_000))
+        #expect(try bench.refresh(token) == successor)
+        expect(.refreshReused, token, at: later(-1))
+        expect(.sessionUnknown, successor, at: later(-1))
+    }
+
     @Test func `A grace of zero forgives the same millisecond and no later one`() throws {
         bench.policy.graceSeconds = 0
         let token = try bench.signIn().tokens.refreshToken

@@ -158,8 +158,8 @@ private final class CountingCounter: AttemptCounter {
     private let store = MemoryUserStore()
     private(set) var keys: Set<AttemptKey> = []
 
-    func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 {
+    func count(_ key: AttemptKey, window: UnixTime, of seconds: Int64) throws(StoreError) -> Int64 {
         keys.insert(key)
-        return try store.count(key, window: window)
+        return try store.count(key, window: window, of: seconds)
     }
 }

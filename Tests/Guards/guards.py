@@ -184,6 +184,10 @@ GUARDS = {
         ("the token before", "«cryptography.areEqual(digest[...], previous.digest[...])»,", "true"),
         ("grace", "«now <= previous.rotatedAt.adding(seconds: policy.graceSeconds)»", "true"),
         (
+            "grace of the future", "«previous.rotatedAt <= now.adding(seconds: Self.clockToleranceSeconds)»", "true",
+        ),
+        ("a session's time does not go back", "rotated.lastUsedAt = «max(now, session.lastUsedAt)»", "now"),
+        (
             "the key that made the successor",
             "guard let key = «keys.sessionKey(named: previous.keyID, using: cryptography)» else",
             "keys.sessionKey(using: cryptography)",
@@ -248,6 +252,10 @@ GUARDS = {
     "Sources/Accounts/Idempotency.swift": [
         ("a receipt is of its token", "secret = «cryptography.sha256(credential) + key»", "key"),
         ("a receipt is of its key", "secret = «cryptography.sha256(credential) + key»", "cryptography.sha256(credential)"),
+        (
+            "a receipt of the future", "guard «receipt.expiresAt <= now.adding(seconds: seconds + Self.clockToleranceSeconds)»,",
+            "true",
+        ),
         ("a receipt ends", "expiresAt: «now.adding(seconds: seconds)»)", "now.adding(seconds: seconds + 1)"),
     ],
 }

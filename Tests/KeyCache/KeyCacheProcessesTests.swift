@@ -171,10 +171,9 @@ import Testing
         "#include <stddef.h>\nvoid *dlsym(void *library, const char *name) { return NULL; }",
     ])
     func withoutLibcurlTheErrorSaysSoAndRememberedKeysAreServed(source: String) throws {
-        let missing = try Self.preload(source)
-        defer { unlink(missing) }
+        let missing = try Preload(source)
         try LoopbackServer.run(Self.good()) { server in
-            let environment = ["LD_PRELOAD": missing]
+            let environment = ["LD_PRELOAD": missing.path]
             let empty = try #require(try Probe(Stage(), server, naming: "A", environment: environment).outcome())
             #expect(empty.outcome == "unavailable")
             #expect(empty.found.contains("(http_library: libcurl.so.4 cannot be opened: install libcurl"))
@@ -187,16 +186,16 @@ import Testing
     @Test func aProcessThatIsKilledBetweenWritingAndRenamingLeavesTheOldFileAndNoLock() throws {
         try LoopbackServer.run(Self.good()) { server in
             let stage = Stage()
-            let killer = try Self.preload(
+            let killer = try Preload(
                 "#include <signal.h>\nint renameat(int a, const char *b, int c, const char *d) { return raise(SIGKILL); }"
             )
-            defer { try? FileManager.default.removeItem(atPath: killer) }
             // With nothing there before, and with old keys there before.
             for old in [nil, "B"] {
                 if old != nil { #expect(try Probe(stage, server, naming: "B").outcome()?.found == "known") }
                 let before = try? Data(contentsOf: URL(fileURLWithPath: stage.path))
                 let killed = try Probe(
-                    stage, server, naming: "A", shift: old == nil ? 0 : 80 * 3600, environment: ["LD_PRELOAD": killer])
+                    stage, server, naming: "A", shift: old == nil ? 0 : 80 * 3600,
+                    environment: ["LD_PRELOAD": killer.path])
                 #expect(try killed.outcome() == nil)
                 #expect(killed.process.terminationReason == .uncaughtSignal)
                 #expect(FileManager.default.fileExists(atPath: stage.path + ".new"))
@@ -225,18 +224,5 @@ import Testing
             }
             #expect(try Probe(stage, server, naming: "A", shift: 41 * 80 * 3600).outcome()?.found == "known")
         }
-    }
-
-    /// A library of one C file, to stand in for one of the system's functions.
-    private static func preload(_ source: String) throws -> String {
-        let path = FileManager.default.temporaryDirectory.path + "/preload-\(UUID().uuidString)"
-        try source.write(toFile: path + ".c", atomically: true, encoding: .utf8)
-        defer { unlink(path + ".c") }
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments = ["clang", "-shared", "-fPIC", "-o", path + ".so", path + ".c"]
-        try compiler.run()
-        compiler.waitUntilExit()
-        return path + ".so"
     }
 }

@@ -31,5 +31,7 @@ package struct FailingUsers: UserRepository, AttemptCounter {
     package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] { throw error }
     package func finish(_ revocation: Revocation) throws(StoreError) { throw error }
     package func revocations(limit: Int) throws(StoreError) -> [Revocation] { throw error }
-    package func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 { throw error }
+    package func count(_ key: AttemptKey, window: UnixTime, of seconds: Int64) throws(StoreError) -> Int64 {
+        throw error
+    }
 }

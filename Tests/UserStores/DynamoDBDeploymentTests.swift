@@ -144,7 +144,7 @@ import Testing
             AppleGrant(accountID: made.account.id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
         try store.change(session: made.session.id) { session, _ in .update(session) }
         try store.change(session: made.session.id) { _, _ in .end(entry(.loggedOut, made.account.id)) }
-        _ = try store.count(attemptKey(1), window: noon)
+        _ = try store.count(attemptKey(1), window: noon, of: 60)
         for _ in 0..<60 { _ = try store.signIn(person("1")) { login(of: $0) } }
         _ = try store.endSessions(of: made.account.id, except: nil) { entry(.sessionEnded, $0.accountID) }
         try store.change(account: made.account.id) { .delete(revoking: true, entry(.accountDeleted, $0.id)) }

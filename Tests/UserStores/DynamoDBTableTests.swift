@@ -128,7 +128,7 @@ import Testing
             }
             try store.keep(
                 AppleGrant(accountID: person("2").id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
-            _ = try store.count(attemptKey(1), window: noon)
+            _ = try store.count(attemptKey(1), window: noon, of: 60)
             var expiries: [String: Int64] = [:]
             for text in try server.items(of: store.table.name) {
                 let item = try #require(Item(JSON(parsing: Array(text.utf8), limits: JSON.Limits(bytes: 65_536))))

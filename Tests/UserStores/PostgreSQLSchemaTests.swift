@@ -47,7 +47,7 @@ import Testing
         let function = try UserStores.open(url("function"))
         let made = try function.signIn(person("1", Profile(fullName: "Ana"))) { login(of: $0) }
         let other = try function.signIn(person("2")) { login(of: $0) }
-        _ = try function.count(attemptKey(1), window: noon)
+        _ = try function.count(attemptKey(1), window: noon, of: 60)
         try function.keep(
             AppleGrant(accountID: other.account.id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
         try function.change(account: other.account.id) { .delete(revoking: true, entry(.accountDeleted, $0.id)) }

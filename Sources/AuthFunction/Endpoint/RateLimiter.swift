@@ -49,7 +49,7 @@ package struct RateLimiter {
         let key = AttemptKey(kind: subject.rawValue, subject: identity, secret: secret(), using: cryptography)
         let attempts: Int64
         do throws(StoreError) {
-            attempts = try counter.count(key, window: UnixTime(seconds: start))
+            attempts = try counter.count(key, window: UnixTime(seconds: start), of: limit.seconds)
         } catch {
             throw .storeUnavailable(error)
         }

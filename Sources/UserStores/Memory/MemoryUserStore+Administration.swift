@@ -2,9 +2,9 @@ package import Accounts
 package import JOSE
 
 extension MemoryUserStore {
-    package func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 {
+    package func count(_ key: AttemptKey, window: UnixTime, of seconds: Int64) throws(StoreError) -> Int64 {
         if let (current, count) = attempts[key], current >= window,
-            current <= AttemptWindow.latest(countedIn: window)
+            current <= AttemptWindow.latest(countedIn: window, of: seconds)
         {
             attempts[key] = (current, count + 1)
             return count + 1

@@ -77,7 +77,7 @@ extension SQLStatement {
             [.bytes(mark.name), .time(mark.expiresAt), .time(time)])
     }
 
-    static func count(_ key: AttemptKey, window: UnixTime) -> SQLStatement {
+    static func count(_ key: AttemptKey, window: UnixTime, of seconds: Int64) -> SQLStatement {
         SQLStatement(
             """
             INSERT INTO attempts AS known (key, window_start, count) VALUES ($1, $2, 1)
@@ -86,7 +86,7 @@ extension SQLStatement {
             window_start = CASE WHEN known.window_start BETWEEN $2 AND $3 THEN known.window_start ELSE $2 END
             RETURNING count
             """,
-            [.bytes(key.bytes), .time(window), .time(AttemptWindow.latest(countedIn: window))])
+            [.bytes(key.bytes), .time(window), .time(AttemptWindow.latest(countedIn: window, of: seconds))])
     }
 }
 

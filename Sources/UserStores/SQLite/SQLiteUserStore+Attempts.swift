@@ -5,7 +5,7 @@ package import JOSE
 extension SQLiteUserStore {
     /// One statement, and so one transaction. It is not synced: a count that is lost with the power does no harm, and the sync
     /// would cost as much as the sign-in that it guards. The next commit that is synced takes it along.
-    package func count(_ key: AttemptKey, window: UnixTime) throws(StoreError) -> Int64 {
+    package func count(_ key: AttemptKey, window: UnixTime, of seconds: Int64) throws(StoreError) -> Int64 {
         try perform { connection throws(SQLiteFailure) in
             try connection.withoutSync { connection throws(SQLiteFailure) in
                 let count = try connection.integer(
@@ -18,7 +18,7 @@ extension SQLiteUserStore {
                     """,
                     [
                         .blob(key.bytes), .integer(window.milliseconds),
-                        .integer(AttemptWindow.latest(countedIn: window).milliseconds),
+                        .integer(AttemptWindow.latest(countedIn: window, of: seconds).milliseconds),
                     ])
                 guard let count else { throw .unusable("a count is missing") }
                 return count

@@ -64,11 +64,14 @@ extension FuzzTarget {
             isInner
             ? (["kid": "ours", "sealed": .string(Base64URL.encode(input.dropFirst()))] as JSON).serialized() : input
         let kept = Receipt(name: name, sealed: sealed, expiresAt: FuzzSite.now)
-        try demand(repetition(FuzzSite.cryptography).signedIn(from: kept) == nil, "nothing opens that was not sealed")
+        let genuine = repetition(FuzzSite.cryptography)
+        try demand(genuine.signedIn(from: kept, at: FuzzSite.now) == nil, "nothing opens that was not sealed")
         let credulous = repetition(CredulousCryptography())
-        guard let opened = credulous.signedIn(from: kept) else { return .interesting }
+        guard let opened = credulous.signedIn(from: kept, at: FuzzSite.now) else { return .interesting }
         let first = try credulous.receipt(for: opened, at: FuzzSite.now)
-        guard let again = credulous.signedIn(from: first) else { throw Violation(description: "a receipt opens") }
+        guard let again = credulous.signedIn(from: first, at: FuzzSite.now) else {
+            throw Violation(description: "a receipt opens")
+        }
         try demand(
             try credulous.receipt(for: again, at: FuzzSite.now).sealed == first.sealed,
             "a receipt keeps what it was given")

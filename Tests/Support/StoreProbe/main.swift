@@ -134,7 +134,7 @@ func run() throws {
         guard words.count == 3, let window = Int64(words[1]), let times = Int(words[2]) else { exit(2) }
         let key = AttemptKey(
             kind: words[0], subject: [], secret: SecretBytes([1]), using: TokenForge.cryptography)
-        for _ in 0..<times { say("\(try store.count(key, window: UnixTime(seconds: window)))") }
+        for _ in 0..<times { say("\(try store.count(key, window: UnixTime(seconds: window), of: 60))") }
     case "lives":
         for life in 1... {
             let made = try service.open(argument, at: now())

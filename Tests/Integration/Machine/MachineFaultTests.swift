@@ -1,0 +1,156 @@
+#if SQLite
+import Foundation
+import TestSupport
+import Testing
+
+/// A machine that lacks space, rights or file descriptors: what is answered is right, what cannot be done is 5xx or not
+/// answered, and when the fault is mended the next request works and nothing is lost or there by half.
+@Suite(.serialized) struct MachineFaultTests {
+    /// Sign-ins of new and known people, refreshes and a logout under one fault, each mended and asked again.
+    private func live(_ ledger: inout Ledger, under fault: [String], _ function: ConfinedFunction, _ number: Int) throws
+    {
+        function.wrapper = fault
+        try ledger.signIn("001.fault.\(number)", function)
+        try ledger.signIn("001.fault.0", function)
+        try ledger.refresh(function)
+        if number.isMultiple(of: 4) { try ledger.logOut(function) }
+    }
+
+    private func remove(_ name: String, of function: ConfinedFunction) {
+        try? FileManager.default.removeItem(at: function.site.folder.appending(path: name))
+    }
+
+    @Test func withoutFileDescriptorsNothingIsLost() throws {
+        let function = try ConfinedFunction()
+        var ledger = Ledger()
+        for limit in 3...14 {
+            let fault = ["/usr/bin/prlimit", "--nofile=\(limit)"]
+            if limit.isMultiple(of: 2) { remove("cache", of: function) }
+            try live(&ledger, under: fault, function, limit)
+        }
+        try ledger.check(function)
+        #expect(function.outcomes.keys.count == 3, "\(function.outcomes)")
+        // And from nothing: neither cache nor database is there.
+        for limit in 5...12 {
+            let function = try ConfinedFunction()
+            var ledger = Ledger()
+            function.wrapper = ["/usr/bin/prlimit", "--nofile=\(limit)"]
+            try ledger.signIn("001.first", function)
+            try ledger.check(function)
+        }
+    }
+
+    /// No file may grow beyond so many bytes: what a full disk looks like where no small one can be mounted.
+    @Test func filesThatMayNotGrowLoseNothing() throws {
+        let sizes = [0, 1, 512, 1024, 4096, 8192, 16_384, 32_768, 65_536, 131_072]
+        let function = try ConfinedFunction()
+        var ledger = Ledger()
+        for (number, size) in sizes.enumerated() {
+            if number.isMultiple(of: 2) { remove("cache", of: function) }
+            try live(&ledger, under: ["/usr/bin/prlimit", "--fsize=\(size)", "--"], function, number)
+        }
+        try ledger.check(function)
+        // The limit's signal does not end it: who asks is told to ask again.
+        #expect(function.outcomes[.unavailable] ?? 0 > 0 && function.outcomes[.silent] == nil, "\(function.outcomes)")
+        for size in sizes[2...] {
+            let function = try ConfinedFunction()
+            var ledger = Ledger()
+            function.wrapper = ["/usr/bin/prlimit", "--fsize=\(size)", "--"]
+            try ledger.signIn("001.first", function)
+            try ledger.check(function)
+            #expect(function.outcomes[.silent] == nil)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: function.site.folder.path() + "/cache").allSatisfy {
+                    !$0.hasSuffix(".new")
+                })
+        }
+    }
+
+    /// The answer, or the log, goes where nothing can be written.
+    @Test func anAnswerThatCannotBeWrittenIsGivenAgain() throws {
+        let function = try ConfinedFunction()
+        var ledger = Ledger()
+        for (number, device) in [">/dev/full", "2>/dev/full", ">&-", "2>&-"].enumerated() {
+            try live(&ledger, under: ["/bin/sh", "-c", "exec \"$@\" \(device)", "sh"], function, number)
+        }
+        try ledger.check(function)
+        #expect(function.outcomes[.answered] == 6 && function.outcomes[.silent] == 7, "\(function.outcomes)")
+    }
+
+    @Test func whatMayNotBeWrittenLosesNothing() throws {
+        let function = try ConfinedFunction()
+        // Root passes over modes, unless it gives up that right.
+        let fault =
+            geteuid() == 0
+            ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : ["/usr/bin/env"]
+        var ledger = Ledger()
+        try live(&ledger, under: [], function, 0)
+        let closed: [(String, Int)] = [
+            ("state", 0o500), ("state/accounts.sqlite", 0o400), ("state", 0), ("cache", 0o500), ("cache", 0),
+            ("cache/apple-keys.json", 0),
+        ]
+        for (number, (name, mode)) in closed.enumerated() {
+            let path = function.site.folder.appending(path: name).path()
+            let before = try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions])
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            function.wrapper = fault
+            function.mend = {
+                try FileManager.default.setAttributes([.posixPermissions: before], ofItemAtPath: path)
+            }
+            try ledger.signIn("001.closed.\(number)", function)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            try ledger.refresh(function)
+            function.mend = nil
+        }
+        try ledger.check(function)
+        #expect(function.outcomes[.unavailable] ?? 0 >= 2, "\(function.outcomes)")
+    }
+
+    /// A small disk that fills up, and that the system then makes read-only.
+    @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+    func aDiskThatIsFullOrReadOnlyLosesNothing() throws {
+        let function = try ConfinedFunction()
+        let disk = function.site.folder.appending(path: "disk").path()
+        try FileManager.default.createDirectory(
+            atPath: disk, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        guard mount("tmpfs", disk, "tmpfs", 0, "size=2m,mode=700") == 0 else {
+            withKnownIssue("this machine does not let root mount") { Issue.record("mount: \(errno)") }
+            return
+        }
+        defer { umount2(disk, Int32(MNT_DETACH)) }
+        function.site.environment["AUTH_APPLE_STORE"] = "sqlite:\(disk)/state/accounts.sqlite"
+        function.site.environment["AUTH_APPLE_KEY_CACHE"] = "\(disk)/cache/apple-keys.json"
+        var ledger = Ledger()
+        let filler = "\(disk)/filler"
+        function.mend = { unlink(filler) }
+        // From nothing, and with all there but the keys, which are fetched again; with ever more pages left.
+        for pages in 0..<8 {
+            try? FileManager.default.removeItem(atPath: "\(disk)/cache")
+            try fill(filler, leaving: pages)
+            try ledger.signIn("001.full.\(pages)", function)
+            try fill(filler, leaving: pages)
+            try ledger.refresh(function)
+        }
+        #expect(function.outcomes[.unavailable] ?? 0 > 3, "\(function.outcomes)")
+
+        function.mend = { #expect(mount(nil, disk, nil, UInt(MS_REMOUNT), nil) == 0) }
+        let before = function.outcomes[.unavailable] ?? 0
+        for isSignIn in [false, true] {
+            #expect(mount(nil, disk, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+            if isSignIn { try ledger.signIn("001.read-only", function) } else { try ledger.refresh(function) }
+        }
+        #expect(function.outcomes[.unavailable] == before + 2)
+        try ledger.check(function)
+    }
+
+    /// A file that takes all the space of its disk but so many pages of 4 KiB.
+    private func fill(_ path: String, leaving pages: Int) throws {
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        var size: UInt64 = 0
+        while (try? file.write(contentsOf: Data(count: 4096))) != nil { size += 4096 }
+        try file.truncate(atOffset: size - min(size, UInt64(pages) * 4096))
+        try file.close()
+    }
+}
+#endif

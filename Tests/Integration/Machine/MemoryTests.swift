@@ -1,0 +1,91 @@
+#if SQLite
+import Foundation
+import TestSupport
+import Testing
+
+/// A machine without memory: an answer is a right one or 5xx, or the process ends without; never is the token blamed for it.
+@Suite(
+    .serialized,
+    .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "a sanitizer allocates in its own way"))
+struct MemoryTests {
+    /// So many attempts, or as many as `Tests/kills.sh` asks for.
+    private static func attempts(_ few: Int) -> Int { KilledStore.asked ?? few }
+
+    /// Once libcrypto, refused a few bytes, said that the signature was not valid, and that was 401.
+    @Test(arguments: ["ALLOCATION_REFUSED", "ALLOCATIONS_REFUSED_AFTER"])
+    func anAllocationThatIsRefusedIsNeverTheTokensFault(_ refusal: String) throws {
+        let function = try ConfinedFunction()
+        let preload = try OutOfMemory.preload.get().path
+        let counter = function.site.folder.appending(path: "count")
+        var ledger = Ledger()
+        function.variables = ["LD_PRELOAD": preload, "ALLOCATIONS_COUNTED": counter.path()]
+        try ledger.signIn("001.memory", function)
+        try ledger.signIn("001.memory", function)
+        let count = try #require(Int(String(contentsOf: counter, encoding: .utf8)))
+        for number in 0..<Self.attempts(30) {
+            // Anywhere, and as often while the signature is verified.
+            let isAnywhere = number.isMultiple(of: 2)
+            function.variables = [
+                "LD_PRELOAD": preload, refusal: "\(Int.random(in: isAnywhere ? 1...count : 1...300))",
+                isAnywhere ? "ALLOCATIONS_FROM_START" : "ALLOCATIONS_FROM_KEY": "1",
+            ]
+            if number.isMultiple(of: 3) {
+                try ledger.refresh(function)
+            } else {
+                try ledger.signIn("001.memory", function)
+            }
+        }
+        try ledger.check(function)
+        #expect(function.outcomes[.silent] ?? 0 > 0, "\(function.outcomes)")
+    }
+
+    /// The same at one place: what libcrypto does when the first few bytes for a verification are refused.
+    @Test func aVerificationThatFailsOnceIsTriedAgain() throws {
+        let preload = try Preload(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            int EVP_DigestVerifyInit(void *context, void **key, const void *digest, void *engine, void *with) {
+                static int calls;
+                int (*next)(void *, void **, const void *, void *, void *) = dlsym(RTLD_NEXT, "EVP_DigestVerifyInit");
+                return calls++ == 0 ? 0 : next(context, key, digest, engine, with);
+            }
+            """)
+        let function = try ConfinedFunction()
+        let event = try function.site.event(token: function.site.token())
+        let answer = try function.answer(event, under: [], adding: ["LD_PRELOAD": preload.path])
+        #expect(answer?.status == 201)
+    }
+
+    /// The whole address space, from far too little to enough.
+    @Test func anAddressSpaceThatIsTooSmallLosesNothing() throws {
+        let function = try ConfinedFunction()
+        var ledger = Ledger()
+        try ledger.signIn("001.memory", function)
+        // The least with which it answers, to 64 KiB.
+        var (least, enough) = (0, 1 << 20)
+        while enough - least > 64 {
+            let middle = (least + enough) / 2
+            function.wrapper = ["/usr/bin/prlimit", "--as=\(middle << 10)"]
+            let before = function.outcomes[.answered]
+            try ledger.signIn("001.memory", function)
+            if function.outcomes[.answered] == before { least = middle } else { enough = middle }
+        }
+        try #require(enough < 1 << 20, "nothing was ever answered")
+        for number in 0..<Self.attempts(24) {
+            // Most of the room is for the program's own text; what is asked for comes last.
+            let space = Int.random(in: (enough - 4096)...(enough + 256))
+            function.wrapper = ["/usr/bin/prlimit", "--as=\(space << 10)"]
+            if number.isMultiple(of: 4) {
+                try? FileManager.default.removeItem(at: function.site.folder.appending(path: "cache"))
+            }
+            if number.isMultiple(of: 3) {
+                try ledger.refresh(function)
+            } else {
+                try ledger.signIn("001.new.\(number)", function)
+            }
+        }
+        try ledger.check(function)
+    }
+}
+#endif

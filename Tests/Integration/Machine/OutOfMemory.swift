@@ -1,0 +1,63 @@
+import TestSupport
+
+/// An allocator that refuses once, or from then on: it gives nothing at the allocation that `ALLOCATION_REFUSED` names, counted
+/// from the program's start, and with `ALLOCATIONS_REFUSED_AFTER` at none that follows. With `ALLOCATIONS_FROM_KEY` they are counted
+/// from where libcrypto is first given a key: Apple's, to verify a token by. Into the file `ALLOCATIONS_COUNTED` it writes how
+/// many there were.
+enum OutOfMemory {
+    static let preload = Result { try Preload(source) }
+
+    private static let source = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+        void *__libc_malloc(size_t);
+        void *__libc_calloc(size_t, size_t);
+        void *__libc_realloc(void *, size_t);
+        void *__libc_memalign(size_t, size_t);
+        static long count, refused = -1, after = -1;
+        static int waits;
+        static const char *counted;
+        __attribute__((constructor)) static void begin(void) {
+            const char *one = getenv("ALLOCATION_REFUSED"), *all = getenv("ALLOCATIONS_REFUSED_AFTER");
+            counted = getenv("ALLOCATIONS_COUNTED");
+            count = 0;
+            waits = getenv("ALLOCATIONS_FROM_KEY") != NULL;
+            if (one) refused = atol(one);
+            if (all) after = atol(all);
+        }
+        __attribute__((destructor)) static void end(void) {
+            char text[32];
+            if (!counted) return;
+            int file = open(counted, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+            if (write(file, text, snprintf(text, sizeof text, "%ld", count)) < 0) _exit(99);
+            close(file);
+        }
+        void *EVP_PKEY_CTX_new_from_name(void *library, const char *name, const char *properties) {
+            void *(*next)(void *, const char *, const char *) = dlsym(RTLD_NEXT, "EVP_PKEY_CTX_new_from_name");
+            if (waits) count = waits = 0;
+            return next(library, name, properties);
+        }
+        static int refuses(void) {
+            if (waits) return 0;
+            long number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+            if (number != refused && (after < 0 || number <= after)) return 0;
+            errno = ENOMEM;
+            return 1;
+        }
+        void *malloc(size_t size) { return refuses() ? NULL : __libc_malloc(size); }
+        void *calloc(size_t number, size_t size) { return refuses() ? NULL : __libc_calloc(number, size); }
+        void *realloc(void *old, size_t size) { return refuses() ? NULL : __libc_realloc(old, size); }
+        void *memalign(size_t alignment, size_t size) { return refuses() ? NULL : __libc_memalign(alignment, size); }
+        void *aligned_alloc(size_t alignment, size_t size) { return refuses() ? NULL : __libc_memalign(alignment, size); }
+        int posix_memalign(void **place, size_t alignment, size_t size) {
+            if (refuses()) return ENOMEM;
+            *place = __libc_memalign(alignment, size);
+            return *place ? 0 : ENOMEM;
+        }
+        """
+}
