@@ -28,6 +28,7 @@ TESTS = {
     "AppleID": r"AppleIDTests\.",
     "KeyCache": r"KeyCacheTests\.(KeyCache|KeyFile|KeyRecord|RefreshPolicy|Freshness)Tests/",
     "Accounts": r"AccountsTests\.",
+    "AuthFunction": r"AuthFunctionTests\.Web",
 }
 
 MUTANT = """internal import Glibc
@@ -91,7 +92,7 @@ def check():
         test = rows.pop((guard.file.removeprefix("Sources/"), guard.name), None)
         if test is None:
             problems.append(f"Tests/README.md has no row for «{guard.name}»")
-        elif not re.search(rf"func `?{re.escape(test)}`?\s*\(", sources):
+        elif not re.search(rf"@Test\b(?:(?!@Test|func ).)*func `?{re.escape(test)}`?\s*\(", sources, re.DOTALL):
             problems.append(f"Tests/README.md: there is no test «{test}»")
     problems += [f"Tests/README.md has a row for «{name}», which is no guard" for _, name in rows]
     if problems:
@@ -146,7 +147,20 @@ def build():
 
 
 def failing_test(number, tests):
-    """The name of the first test that fails, an empty one for a run that does not end; None when all pass."""
+    """The name of the first test that fails; None when all pass."""
+    failed, running = outcome(number, tests)
+    if failed is not None or running is None:
+        return failed
+    # A test that brings the process down, or that never ends, is one of those that had begun: the one that does so alone.
+    for name in running:
+        failed, others = outcome(number, re.escape(name))
+        if failed is not None or others is not None:
+            return failed or name
+    return ""
+
+
+def outcome(number, tests):
+    """The name of the first test that fails, or of a run that did not end those that had begun."""
     program = COPY / "build/debug/auth-applePackageTests.xctest"
     process = subprocess.Popen(
         [program, "--testing-library", "swift-testing", "--filter", tests], cwd=COPY / "tree",
@@ -175,9 +189,8 @@ def failing_test(number, tests):
     if failed is None and ended:
         if "with 0 tests" in ended:
             fail(f"no test is named {tests}")
-        return None
-    # A test that brings the process down, or that never ends, is one of those that had begun.
-    return failed or next(iter(running), "")
+        return None, None
+    return failed, None if failed is not None else list(running)
 
 
 def run(part=None, writes=False):
@@ -195,8 +208,7 @@ def run(part=None, writes=False):
     for guard in chosen:
         test = rows.get((guard.file.removeprefix("Sources/"), guard.name))
         failed = failing_test(guard.number, guard.tests if writes or not test else re.escape(test))
-        outcome = "SURVIVES" if failed is None else f"{failed}"
-        print(f"{guard.file.removeprefix('Sources/')}: {guard.name}: {outcome}", flush=True)
+        print(f"{guard.file.removeprefix('Sources/')}: {guard.name}: {'SURVIVES' if failed is None else failed}", flush=True)
         if failed is None:
             survivors.append(guard.name)
         elif writes:
