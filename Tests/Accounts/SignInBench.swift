@@ -131,6 +131,7 @@ final class RecordingUsers: UserRepository {
     private(set) var sessions: [Session] = []
     private(set) var receipts: [Receipt] = []
     private(set) var lookups: [AppleLookup] = []
+    private(set) var marks: [Mark] = []
     /// Shows every session's account as disabled: what a refresh sees when an operator's command comes in between.
     var showsAccountsDisabled = false
     /// What another process does just before the next change of an account.
@@ -141,6 +142,7 @@ final class RecordingUsers: UserRepository {
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         lookups.append(lookup)
+        self.marks += marks
         var opened: Opening?
         let outcome = try store.signIn(lookup, repeating: repetition, once: marks, at: now) { known in
             opened = open(known)

@@ -2,7 +2,7 @@
 
     python3 Tests/Guards/run.py check            every guard is found, and the table in Tests/README.md has it and its test
     python3 Tests/Guards/run.py [PART/PARTS]     remove them all, or one part of them; each must make its test fail
-    python3 Tests/Guards/run.py table            the same with all tests of the room, and write the table
+    python3 Tests/Guards/run.py table            the same, and write the table: where it has no test, all of the room are asked
 
 All mutants are compiled into one copy of the package, in which the environment chooses the one that lives. So a run costs one
 build, and about a second a guard.
@@ -212,7 +212,9 @@ def run(part=None, writes=False):
     survivors = []
     for guard in chosen:
         test = rows.get((guard.file.removeprefix("Sources/"), guard.name))
-        failed = failing_test(guard.number, guard.tests if writes or not test else re.escape(test))
+        failed = failing_test(guard.number, re.escape(test)) if test else None
+        if failed is None and (writes or not test):
+            failed = failing_test(guard.number, guard.tests)
         print(f"{guard.file.removeprefix('Sources/')}: {guard.name}: {'SURVIVES' if failed is None else failed}", flush=True)
         if failed is None:
             survivors.append(guard.name)
