@@ -44,8 +44,10 @@ swift build $how --build-tests -Xswiftc -use-ld=lld
 # that measures time.
 left_out="--skip CGIProcessTests/aCrashPrintsNothing --skip OpenWhiskEventTests/aBodyOfManyMembersTakesNoLongerThanItMust"
 if [ "$sanitizer" = thread ]; then
-    # A test with `ulimit -f 0`, under which no program of this sanitizer's begins.
+    # A test with `ulimit -f 0`, under which no program of this sanitizer's begins; and one that kills processes sooner than most
+    # of them have begun here.
     left_out="$left_out --skip CommandTests/aRotationThatFailsSaysNothingElse"
+    left_out="$left_out --skip StoreKillTests/nothingThatWasAcknowledgedIsUndoneByAKill"
 fi
 
 failed=0

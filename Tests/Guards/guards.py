@@ -392,8 +392,8 @@ GUARDS = {
         ("a grant is nothing else", '«Array("auth-apple apple-grant 1 ".utf8)» +', "[]"),
     ],
     "Sources/Accounts/Web/SealedText.swift": [
-        ("size of a sealed text", "guard «text.count <= Self.maximumSize», let", "true", "AccountsTests.SealedTextTests|AuthFunctionTests.Web"),
-        ("a sealed text has its salt", "«content.count >= Self.saltBytes»,", "true", "AccountsTests.SealedTextTests|AuthFunctionTests.Web"),
+        ("size of a sealed text", "guard «text.count <= Self.maximumSize», let", "true", "AccountsTests.SealedTextTests"),
+        ("a sealed text has its salt", "«content.count >= Self.saltBytes»,", "true", "AccountsTests.SealedTextTests"),
         ("a state is no code", "(«Array(purpose.rawValue.utf8)» + salt)", "[]", "AccountsTests.SealedTextTests"),
     ],
     "Sources/Accounts/Web/BrowserBinding.swift": [
