@@ -30,6 +30,7 @@ clang -c -o "$scratch/options.o" "$scratch/options.c"
 linked="-Xlinker $scratch/options.o"
 if [ "$sanitizer" = thread ]; then
     clang -O1 -c -o "$scratch/mutex.o" Tests/Sanitizers/mutex.c
+    # shellcheck disable=SC2016 # a dollar sign of Swift's
     mutex='$s15Synchronization12_MutexHandleV'
     linked="$linked -Xlinker $scratch/mutex.o"
     linked="$linked -Xlinker --wrap=${mutex}9_lockSlowyys6UInt32VF -Xlinker --wrap=${mutex}11_unlockSlowyyF"
