@@ -20,8 +20,10 @@ struct AccountDeletionTests {
     }
 
     /// A sign-in as `SignIn` does it, with its access token.
-    private func signIn(_ subject: String = TokenForge.subject) throws -> SignedIn {
-        let signIn = TestService(users: users).signIn(appleKeys: TokenForge.keys)
+    private func signIn(
+        _ subject: String = TokenForge.subject, store: (any UserRepository)? = nil
+    ) throws -> SignedIn {
+        let signIn = TestService(users: store ?? users).signIn(appleKeys: TokenForge.keys)
         return try signIn(
             SignIn.Request(
                 identityToken: Array(TokenForge(subject: subject).token.utf8)[...], nonce: nil,
@@ -76,6 +78,36 @@ struct AccountDeletionTests {
         }
         #expect(throws: DeletionFailure.session(.accountDisabled)) { try delete(ana.tokens.accessToken) }
         #expect(try users.account(ana.account.id) != nil)
+    }
+
+    @Test func `A session that ends between the two looks deletes nothing, and nor does an account disabled there`()
+        throws
+    {
+        let racing = RecordingUsers()
+        let ana = try signIn(store: racing)
+        racing.beforeChange = { store throws(StoreError) in
+            _ = try store.change(account: .id(ana.account.id), once: nil, at: TokenForge.now) { account, _ in
+                var account = account
+                account.disabledAt = TokenForge.now
+                return .update(account, audit: [])
+            }
+        }
+        #expect(throws: DeletionFailure.session(.accountDisabled)) {
+            try delete(ana.tokens.accessToken, store: racing)
+        }
+        let eva = try signIn("001.eva", store: racing)
+        racing.beforeChange = { store throws(StoreError) in
+            try store.change(session: eva.sessionID) { session, account in
+                .end(
+                    AuditEntry(
+                        time: TokenForge.now, event: .loggedOut, accountID: account.id, sessionID: session.id,
+                        origin: TestService.origin))
+            }
+        }
+        #expect(throws: DeletionFailure.session(.refused(.sessionUnknown))) {
+            try delete(eva.tokens.accessToken, store: racing)
+        }
+        for id in [ana.account.id, eva.account.id] { #expect(try racing.account(id) != nil) }
     }
 
     @Test func `Who brings no token, or a store that is down, deletes nothing`() throws {

@@ -50,6 +50,16 @@ struct SealedTextTests {
         #expect(sealed(.code).open(renamed) == nil)
     }
 
+    @Test func `What is too large to be looked at, or too short to have a salt, does not open`() throws {
+        let large = try sealed(.state).seal(["x": .string(String(repeating: "x", count: 7000))])
+        #expect(large.utf8.count > 8192 && sealed(.state).open(large) == nil)
+        let name = Base64URL.encode(Array("SIGNING001".utf8))
+        for count in 0..<48 {
+            let text = name + "." + Base64URL.encode([UInt8](repeating: 0, count: count))
+            #expect(sealed(.state).open(text) == nil)
+        }
+    }
+
     @Test func `An identity comes out of a code as it went in`() throws {
         let forges = [
             TokenForge(), TokenForge().with(["email": JSON?.none]), TokenForge().with(["transfer_sub": "760417.x"]),

@@ -131,14 +131,18 @@ final class RecordingUsers: UserRepository {
     private(set) var sessions: [Session] = []
     private(set) var receipts: [Receipt] = []
     private(set) var lookups: [AppleLookup] = []
+    private(set) var marks: [Mark] = []
     /// Shows every session's account as disabled: what a refresh sees when an operator's command comes in between.
     var showsAccountsDisabled = false
+    /// What another process does just before the next change of an account.
+    var beforeChange: ((MemoryUserStore) throws(StoreError) -> Void)?
 
     func signIn(
         _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         lookups.append(lookup)
+        self.marks += marks
         var opened: Opening?
         let outcome = try store.signIn(lookup, repeating: repetition, once: marks, at: now) { known in
             opened = open(known)
@@ -175,7 +179,11 @@ final class RecordingUsers: UserRepository {
     func change(
         account key: AccountKey, once mark: Mark?, at now: UnixTime, _ decide: (Account, [Session]) -> AccountChange
     ) throws(StoreError) -> ChangeOutcome {
-        try store.change(account: key, once: mark, at: now, decide)
+        if let before = beforeChange {
+            beforeChange = nil
+            try before(store)
+        }
+        return try store.change(account: key, once: mark, at: now, decide)
     }
 
     func keep(_ grant: AppleGrant) throws(StoreError) { try store.keep(grant) }

@@ -59,6 +59,8 @@ struct SigningKeySetTests {
         (notAKey, [:]), (notAKey, .array([])), (notAKey, ["keys": "one"]), (notAKey, one.jwk.json),
         (notAKey, entry(one, ["d": "AQ"])), (notAKey, entry(one, ["crv": "P-384"])),
         (notAKey, entry(one, ["use": "enc"])), (notAKey, entry(one, ["kid": ""])),
+        (notAKey, entry(one, ["kid": .string(String(repeating: "k", count: 65))])),
+        (notAKey, entry(TokenForge.newKey("rsa", for: .rs256), ["oth": .array([])])),
         (
             "key 2 is not an EC P-256 or RSA private key for signing",
             ["keys": .array([current, ["kty": "oct", "k": "AAAA"]])]

@@ -5,6 +5,11 @@ replaced by. Between « » stands an expression, between ‹ › a statement. A 
 they are those of the room. Checks that another one repeats are not here: removing them changes nothing.
 """
 
+# Our own keys are read in JOSE, and tested where they are used.
+KEYS = r"AccountsTests\.SigningKeySetTests"
+# The web flow's rules are in the room Accounts; what is tested is the flow whole, through its doorway.
+WEB = r"AuthFunctionTests\.Web"
+
 GUARDS = {
     "Sources/JOSE/CompactJWS.swift": [
         ("size of the token", "guard «token.count <= Self.maximumSize» else", "true"),
@@ -59,6 +64,15 @@ GUARDS = {
         ("alg of a key", 'if let name = json["alg"], «name.string != algorithm.rawValue» {', "false"),
         ("kid of a key is not empty", "case .string(let name)? where «!name.isEmpty»: keyID = name", "true"),
         ("curve", 'guard «json["crv"]?.string == "P-256"», let', "true"),
+        ("kid names the key", "keyID.map { «$0.isIdentical(to: name)» } ?? false", "$0.hasPrefix(name)"),
+    ],
+    "Sources/JOSE/SigningKey.swift": [
+        ("no key of many primes", 'guard «json["oth"] == nil» else', "true", KEYS),
+        ("kid of a signing key is not empty", "case .string(let name)? where «!name.isEmpty» &&", "true", KEYS),
+        ("kid of a signing key has 64 characters", "&& «name.unicodeScalars.count <= 64»: keyID", "true", KEYS),
+    ],
+    "Sources/JOSE/PrivateKey.swift": [
+        ("d has 32 bytes", "guard «d.bytes.count == 32» else", "true", KEYS),
     ],
     "Sources/JOSE/PublicKey.swift": [
         ("odd modulus", "let low = modulus.last, «low & 1 == 1» else", "true"),
@@ -70,6 +84,19 @@ GUARDS = {
         ("ROCA", "guard «!ROCA.marks(modulus)» else", "true"),
         ("x has 32 bytes", "guard «x.count == 32», y.count", "true"),
         ("y has 32 bytes", "«y.count == 32» else", "true"),
+    ],
+    "Sources/JOSE/TokenHash.swift": [
+        ("hash of the value", "return «cryptography.areEqual(claimed[...], expected[...])»", "true"),
+        (
+            "hash is compared whole", "return «cryptography.areEqual(claimed[...], expected[...])»",
+            "(claimed.count <= 16 && cryptography.areEqual(claimed[...], expected.prefix(claimed.count)))",
+        ),
+    ],
+    "Sources/JOSE/FormURLEncoded.swift": [
+        ("no parameter twice", "return «named.count == 1» ?", "true"),
+        ("number of fields", "guard «fields.count < maximumFields», let", "true"),
+        ("a field has a name", "«!decodedName.isEmpty»,", "true"),
+        ("a form is UTF-8", "return «decoded.utf8.elementsEqual(bytes)» ?", "true"),
     ],
     "Sources/AppleID/TokenPolicy.swift": [
         ("a policy has an issuer", "guard «!issuers.isEmpty»,", "true"),
@@ -116,6 +143,39 @@ GUARDS = {
         ),
         ("digest of the nonce", "decoded.map { «cryptography.areEqual($0[...], digest[...])» }", "true"),
     ],
+    "Sources/AppleID/AppleIdentity.swift": [
+        ("a c_hash that is no string", 'codeHash = «claims["c_hash"].map { $0.string ?? "" }»', 'claims["c_hash"]?.string'),
+        ("an address is not empty", "«!address.isEmpty», address", "true"),
+        ("an address has 320 bytes", "«address.utf8.count <= 320» else", "true"),
+        ("the relay's domain is private", '?? «address.lowercased().hasSuffix("@privaterelay.appleid.com")»', "false"),
+        ("Apple's word is private", '«Bool(appleClaim: claims["is_private_email"])»', "nil"),
+        ("Apple's word is verified", 'isVerified = «Bool(appleClaim: claims["email_verified"])»', "true"),
+    ],
+    "Sources/AppleID/CodeBinding.swift": [
+        ("a code is its token's", "self = «isEqual ? .bound : .mismatch»", ".bound", "AccountsTests.PresentedCodeTests"),
+    ],
+    "Sources/AppleID/AppleTokens.swift": [
+        ("a token has a length", "«(1...maximum).contains(text.utf8.count)» &&", "true"),
+        ("a token is visible characters", "&& «text.utf8.allSatisfy { (0x21...0x7E).contains($0) }»", "true"),
+        ("tokens of an exchange are for its client", "guard «token.audience.isIdentical(to: clientID)» else", "true"),
+        ("tokens of an exchange are the person's", "«claimed.isIdentical(to: subject)» else", "true"),
+        ("at_hash", "«token.matches(hash: hash, of: accessToken)» else", "true"),
+    ],
+    "Sources/AppleID/AppleNotification.swift": [
+        ("jti", 'guard let id = «Self.name("jti", in: token.claims)» else', '(Self.name("jti", in: token.claims) ?? "x")'),
+        (
+            "type", 'guard let kind = «event["type"]?.string.flatMap(Kind.init)» else',
+            '(event["type"]?.string.flatMap(Kind.init) ?? .accountDeleted)',
+        ),
+        ("sub of an event", 'guard let subject = «Self.name("sub", in: event)» else', '(Self.name("sub", in: event) ?? "x")'),
+        (
+            "event_time", 'guard let time = «event["event_time"]?.integer.flatMap(UnixTime.init(eventTime:))» else',
+            '(event["event_time"]?.integer.flatMap(UnixTime.init(eventTime:)) ?? UnixTime(milliseconds: 0))',
+        ),
+        ("names of an event are not empty", "flatMap { «$0.isEmpty» ||", "false"),
+        ("names of an event have 255 characters", "|| «$0.unicodeScalars.count > 255» ?", "false"),
+        ("a type is not empty", "guard «!word.isEmpty» else", "true"),
+    ],
     "Sources/KeyCache/RefreshPolicy.swift": [
         ("times of the future", "guard «isBelievable(fetched.fetchedAt, at: now)» else", "true"),
         ("freshness", "if «now < fetched.freshUntil» {", "true"),
@@ -135,7 +195,7 @@ GUARDS = {
         ),
         ("owner of the file", "guard «status.st_uid == geteuid()» else", "true"),
         ("writable by nobody else", "guard «status.st_mode & (S_IWGRP | S_IWOTH) == 0» else", "true"),
-        ("no link is followed", "flags | «O_NOFOLLOW» | O_CLOEXEC | O_NONBLOCK", "0"),
+        ("no link is followed", "flags | «O_NOFOLLOW» |", "0"),
         ("no link to the folder", "O_DIRECTORY | «O_NOFOLLOW» | O_CLOEXEC))", "0"),
         ("files are for their owner", "O_NOCTTY, «0o600»))", "0o666"),
     ],
@@ -147,6 +207,9 @@ GUARDS = {
         ("no NUL in a path", "«!path.utf8.contains(0)» else", "true"),
         ("folders are for their owner", "mkdir(path, «0o700»)", "0o777"),
         ("a draft left behind", "killed here.\n            ‹folder.remove(draft)›", ""),
+        ("a path is no folder", 'name != ".", «name != ".."»,', "true"),
+        ("a path is not its own folder", '«name != "."»,', "true"),
+        ("one holds the lock", "guard «lock.lockUnlessHeld()» else", "(lock.lockUnlessHeld() || true)"),
     ],
     "Sources/KeyCache/KeyRecord.swift": [
         ("only what we wrote", "guard «serialized() == bytes» else", "true"),
@@ -168,6 +231,8 @@ GUARDS = {
         ("own keys are newer", "«own > read.fetched?.fetchedAt ?? UnixTime(milliseconds: 0)»", "false"),
         ("look again under the lock", "if «isWanted()» {\n                        fetchKeys", "true"),
         ("the whole set for a missing key", "let isRenewal = «keyID.map(record.knows) ?? true»", "true"),
+        ("own keys of the future", "«policy.isBelievable(own, at: now())»,", "true"),
+        ("what cannot be fetched is not used", "guard «decision == .use», let keys", "true"),
     ],
     "Sources/KeyCache/Freshness.swift": [
         (
@@ -176,6 +241,13 @@ GUARDS = {
         ),
         ("a day at most", ", «Self.bounds.upperBound / 1000»)", ".max"),
         ("size of an ETag", "guard «bytes.count <= 256»,", "true"),
+        ("time in other caches counts", "- «(response.age.flatMap { deltaSeconds($0) } ?? 0)»", "0"),
+        (
+            "characters of an ETag",
+            "«opaque.dropFirst().dropLast().allSatisfy({ (0x21...0x7E).contains($0) && $0 != quote })»", "true",
+        ),
+        ("quote before an ETag", "«opaque.first == quote»,", "true"),
+        ("quote after an ETag", "«opaque.last == quote»,", "true"),
     ],
     "Sources/Accounts/RefreshRotation.swift": [
         ("a token of ours", "guard «token.isGenuine(salt: state.salt, using: cryptography)» else", "true"),
@@ -195,6 +267,18 @@ GUARDS = {
     ],
     "Sources/Accounts/RefreshToken.swift": [
         ("tag of a refresh token", "«cryptography.areEqual(tag[...], expected[...])»", "true"),
+    ],
+    "Sources/Accounts/SigningKeySet.swift": [
+        ("one key signs", "guard «entries.count(where: { $0.state == .current }) == 1» else", "true"),
+        ("one key is next", "guard «entries.count(where: { $0.state == .next }) <= 1» else", "true"),
+        ("no kid twice among our keys", "guard «Set(entries.map(\\.key.keyID)).count == entries.count» else", "true"),
+    ],
+    "Sources/Accounts/SigningKeySet+Rotation.swift": [
+        ("announcement of a key", "guard «now >= earliest» else", "true"),
+        (
+            "tokens of the previous key end", "(«previousEnd» +", "[]"
+        ),
+        ("a leaked next key goes too", "self = SigningKeySet(current: current, next: «next», at: now)", "(self.entries.first { $0.state == .next }?.key ?? next)"),
     ],
     "Sources/Accounts/Session.swift": [
         ("end of a session", "{ «now < expiresAt» }", "(now <= expiresAt)"),
@@ -248,6 +332,120 @@ GUARDS = {
         ("e-mail of the body is a contact", "contactEmail: «identity.email == nil ? arrival.client.email : nil»)", "arrival.client.email"),
         ("a credential is good once", "once: «arrival.marks»,", "[]"),
         ("a repetition gets its answer", "repeating: «isFirst ? repetition?.name : nil»,", "nil"),
+        (
+            "no answer for a session that has ended",
+            """‹if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt),
+                try users.session(answer.sessionID) != nil
+            {
+                return answer
+            }›""",
+            "if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt) { return answer }",
+        ),
+    ],
+    "Sources/Accounts/SignIn.swift": [
+        ("a token is good once", "marks: «policy.isOneTime ? [mark(of: request.identityToken, until: expiry)] : []»,", "[]"),
+        ("the mark is of what is signed", "+ token[«..<end»])[...])", "..<token.endIndex"),
+        ("a mark lives as long as its token", "return Mark(name: name, expiresAt: «expiry»)", "UnixTime(milliseconds: 0)"),
+        ("a retry says the same", "retryKey: «policy.isOneTime ? retryKey(of: request) : nil»),", "Optional([UInt8]())"),
+    ],
+    "Sources/Accounts/SignIn+Code.swift": [
+        ("another token's code is refused", "if «binding == .mismatch», policy.codes", "false"),
+        (
+            "another token's code is dropped", "case .mismatch: return «.dropped»",
+            "PresentedCode.presented(AuthorizationCode(code: code, accountID: signedIn.account.id, subject: identity.subject,"
+            " clientID: identity.audience))",
+        ),
+        ("the code of a repetition is not used", "let binding, «signedIn.clientID != nil» else", "true"),
+    ],
+    "Sources/Accounts/Account.swift": [
+        ("a name stays", "fullName: «fullName ?? newer.fullName», email:", "(newer.fullName ?? fullName)"),
+        ("an address is not lost", "email: «newer.email ?? email»,", "newer.email"),
+        ("a contact stays", "contactEmail: «contactEmail ?? newer.contactEmail»)", "(newer.contactEmail ?? contactEmail)"),
+    ],
+    "Sources/Accounts/AccountDeletion.swift": [
+        ("deleting wants a young sign-in", "guard «now <= session.createdAt.adding(seconds: maximumSessionSeconds)» else", "true"),
+        ("deleting wants a session that lives", "guard «sessions.contains(where: { $0.id == session.id })» else", "true"),
+        ("the disabled delete nothing", "guard «!account.isDisabled» else", "true"),
+    ],
+    "Sources/Accounts/AppleNotifications.swift": [
+        ("a notification is heard once", "once: «mark(of: notification, in: token)», at", "nil"),
+        ("a mark lives as long as the notification", "expiresAt: «token.expiresAt»)", "UnixTime(milliseconds: 0)"),
+        ("notifications have a day", "= «max(policy.maximumAgeSeconds, 86_400)»", "policy.maximumAgeSeconds"),
+    ],
+    "Sources/Accounts/AppleEvent.swift": [
+        ("events of before the account", "guard «account.createdAt <= end» else", "true"),
+        ("events of the future", "time = «min(notification.time, now.adding(seconds: leewaySeconds))»", "notification.time"),
+        ("sessions since the event stay", "sessions.filter { «$0.createdAt <= end» }", "true"),
+        ("the latest event counts", "let known = account.forwarding, «known.since > time» {", "false"),
+        ("an event takes no address's place", "if «account.profile.email == nil», let email", "true"),
+    ],
+    "Sources/Accounts/AppleCodeExchange.swift": [
+        (
+            "what a code gives is confirmed",
+            "‹try tokens.confirm(\n                subject: code.subject, clientID: code.clientID,"
+            " verifier: verifier, keys: appleKeys, at: now)›",
+            "",
+        ),
+    ],
+    "Sources/Accounts/AppleRevocations.swift": [
+        ("only Apple's success ends a revocation", "‹return Outcome(revocation: revocation, failure: .apple(error))›", ""),
+    ],
+    "Sources/Accounts/AppleGrantSealing.swift": [
+        ("a grant is of its account", "+ «accountID.bytes» +", "[]"),
+        ("a grant is of its client", "+ «Array(clientID.utf8)»\n", "[]"),
+        ("a grant is nothing else", '«Array("auth-apple apple-grant 1 ".utf8)» +', "[]"),
+    ],
+    "Sources/Accounts/Web/SealedText.swift": [
+        ("size of a sealed text", "guard «text.count <= Self.maximumSize», let", "true", "AccountsTests.SealedTextTests"),
+        ("a sealed text has its salt", "«content.count >= Self.saltBytes»,", "true", "AccountsTests.SealedTextTests"),
+        ("a state is no code", "(«Array(purpose.rawValue.utf8)» + salt)", "[]", "AccountsTests.SealedTextTests"),
+    ],
+    "Sources/Accounts/Web/BrowserBinding.swift": [
+        ("a cookie has 32 bytes", "guard «text.utf8.count == 43», let", "true", WEB),
+    ],
+    "Sources/Accounts/Web/ProofKey.swift": [
+        ("a challenge is a digest", "guard «text.utf8.count == 43», let", "true", WEB),
+        ("the verifier is the challenge's", "«cryptography.areEqual(cryptography.sha256(verifier.bytes[...])[...], digest[...])»", "true", WEB),
+        ("length of a verifier", "guard «(43...128).contains(bytes.count)»,", "true", WEB),
+        ("characters of a verifier", "«isUnreserved» else", "true", WEB),
+    ],
+    "Sources/Accounts/Web/WebClient.swift": [
+        ("addresses of the list", "«returnURLs.contains(where: text.isIdentical)» ?", "true", WEB),
+        (
+            "addresses are compared whole", "«returnURLs.contains(where: text.isIdentical)» ?",
+            "returnURLs.contains { text.hasPrefix($0) }", WEB,
+        ),
+        (
+            "addresses are compared by their bytes", "«returnURLs.contains(where: text.isIdentical)» ?",
+            "returnURLs.contains { $0.lowercased() == text.lowercased() }", WEB,
+        ),
+    ],
+    "Sources/Accounts/Web/WebFlow.swift": [
+        ("a mark lives as long as the last code", "expiresAt: «expiresAt.adding(seconds: WebCode.seconds)»)", "expiresAt", WEB),
+    ],
+    "Sources/Accounts/Web/WebSignIn.swift": [
+        ("tokens of the Services ID", "‹policy.audiences = [client.id]›", "", WEB),
+        ("end of a state", "guard «now < flow.expiresAt» else", "true", WEB),
+        (
+            "a state is its browser's",
+            "«cryptography.areEqual(browser.digest(using: cryptography)[...], flow.browser[...])»", "true", WEB,
+        ),
+        ("nonce of a flow is there", 'guard let claim = «verified.claims["nonce"]?.string» else', '(verified.claims["nonce"]?.string ?? nonce)', WEB),
+        (
+            "nonce of a flow", "guard «cryptography.areEqual(Array(claim.utf8)[...], Array(nonce.utf8)[...])» else",
+            "true", WEB,
+        ),
+        ("c_hash", "guard «CodeBinding(code: appleCode, identity: identity, using: cryptography) == .bound» else", "true", WEB),
+        (
+            "c_hash is there",
+            "guard «CodeBinding(code: appleCode, identity: identity, using: cryptography) == .bound» else",
+            "CodeBinding(code: appleCode, identity: identity, using: cryptography) != .mismatch", WEB,
+        ),
+        ("length of Apple's code", "«(1...1024).contains(appleCode.utf8.count)»\n", "true", WEB),
+        ("end of a code", "guard «now < code.expiresAt» else", "true", WEB),
+        ("a code is its verifier's", "guard «code.challenge.isMet(by: verifier, using: cryptography)» else", "true", WEB),
+        ("a flow opens one session", "marks: «[code.mark]»,", "[]", WEB),
+        ("a retry of an exchange says the same", "retryKey: «retryKey(verifier, client.deviceInfo)»),", "[]", WEB),
     ],
     "Sources/Accounts/Idempotency.swift": [
         ("a receipt is of its token", "secret = «cryptography.sha256(credential) + key»", "key"),
@@ -257,5 +455,11 @@ GUARDS = {
             "true",
         ),
         ("a receipt ends", "expiresAt: «now.adding(seconds: seconds)»)", "now.adding(seconds: seconds + 1)"),
+    ],
+    "Sources/AuthFunction/Endpoint/BrowserCookie.swift": [
+        ("one cookie", "return «values.count == 1» ?", "!values.isEmpty"),
+    ],
+    "Sources/AuthFunction/Endpoint/WebEndpoint.swift": [
+        ("S256 and nothing else", 'if let method, «!method.isIdentical(to: "S256")» {', "false"),
     ],
 }

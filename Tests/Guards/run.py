@@ -2,7 +2,7 @@
 
     python3 Tests/Guards/run.py check            every guard is found, and the table in Tests/README.md has it and its test
     python3 Tests/Guards/run.py [PART/PARTS]     remove them all, or one part of them; each must make its test fail
-    python3 Tests/Guards/run.py table            the same with all tests of the room, and write the table
+    python3 Tests/Guards/run.py table            the same, and write the table: where it has no test, all of the room are asked
 
 All mutants are compiled into one copy of the package, in which the environment chooses the one that lives. So a run costs one
 build, and about a second a guard.
@@ -28,6 +28,7 @@ TESTS = {
     "AppleID": r"AppleIDTests\.",
     "KeyCache": r"KeyCacheTests\.(KeyCache|KeyFile|KeyRecord|RefreshPolicy|Freshness)Tests/",
     "Accounts": r"AccountsTests\.",
+    "AuthFunction": r"AuthFunctionTests\.Web",
 }
 
 MUTANT = """internal import Glibc
@@ -91,7 +92,7 @@ def check():
         test = rows.pop((guard.file.removeprefix("Sources/"), guard.name), None)
         if test is None:
             problems.append(f"Tests/README.md has no row for «{guard.name}»")
-        elif not re.search(rf"func `?{re.escape(test)}`?\s*\(", sources):
+        elif not re.search(rf"@Test\b(?:(?!@Test|func ).)*func `?{re.escape(test)}`?\s*\(", sources, re.DOTALL):
             problems.append(f"Tests/README.md: there is no test «{test}»")
     problems += [f"Tests/README.md has a row for «{name}», which is no guard" for _, name in rows]
     if problems:
@@ -110,23 +111,28 @@ def build():
             if path.is_file() and "Corpus" not in path.parts:
                 files[str(path.relative_to(ROOT))] = path.read_bytes()
     manifest = (ROOT / "Package.swift").read_text()
-    for unused in ["Integration", "Linkage", "CurlHTTP", "OpenSSLCrypto", "Fuzz"]:
+    for unused in ["Integration", "Linkage", "CurlHTTP", "OpenSSLCrypto", "UserStores", "Xid", "Fuzz"]:
         manifest = re.sub(rf'\n        tests\(\s*"{unused}".*?\]\),', "", manifest, flags=re.DOTALL)
     files["Package.swift"] = manifest.encode()
+    COPY.mkdir(parents=True, exist_ok=True)
     if (vectors := ROOT.parent / "shared").exists():
         (COPY / "shared").unlink(missing_ok=True)
         (COPY / "shared").symlink_to(vectors)
     places = {}
     for guard in guards():
-        places.setdefault((guard.file, guard.text), []).append(guard)
-    for (file, text), here in places.items():
+        start = files[guard.file].index(guard.text.encode()) + len(guard.before.encode())
+        places.setdefault((guard.file, start, start + len(guard.original.encode())), []).append(guard)
+    # From the end of each file to its beginning, so that no place moves before its turn.
+    following = {}
+    for (file, start, end), here in sorted(places.items(), key=lambda place: place[0][1], reverse=True):
+        if end > following.get(file, end):
+            fail(f"{file}: «{here[0].name}» encloses another guard")
+        following[file] = start
         original = here[0].original
         for guard in here:
             guard.original, original = original, guard.original
             original = guard.mutated()
-        if files[file].count(text.encode()) != 1:
-            fail(f"{file}: «{here[0].name}» lies within another guard; enclose less around it")
-        files[file] = files[file].replace(text.encode(), (here[0].before + original + here[0].after).encode())
+        files[file] = files[file][:start] + original.encode() + files[file][end:]
     for room in {guard.file.split("/")[1] for guard in guards()}:
         files[f"Sources/{room}/Mutant.swift"] = MUTANT.encode()
     # What has not changed is not written, so that it is not compiled again.
@@ -146,7 +152,20 @@ def build():
 
 
 def failing_test(number, tests):
-    """The name of the first test that fails, an empty one for a run that does not end; None when all pass."""
+    """The name of the first test that fails; None when all pass."""
+    failed, running = outcome(number, tests)
+    if failed is not None or running is None:
+        return failed
+    # A test that brings the process down, or that never ends, is one of those that had begun: the one that does so alone.
+    for name in running:
+        failed, others = outcome(number, re.escape(name))
+        if failed is not None or others is not None:
+            return failed or name
+    return ""
+
+
+def outcome(number, tests):
+    """The name of the first test that fails, or of a run that did not end those that had begun."""
     program = COPY / "build/debug/auth-applePackageTests.xctest"
     process = subprocess.Popen(
         [program, "--testing-library", "swift-testing", "--filter", tests], cwd=COPY / "tree",
@@ -175,9 +194,8 @@ def failing_test(number, tests):
     if failed is None and ended:
         if "with 0 tests" in ended:
             fail(f"no test is named {tests}")
-        return None
-    # A test that brings the process down, or that never ends, is one of those that had begun.
-    return failed or next(iter(running), "")
+        return None, None
+    return failed, None if failed is not None else list(running)
 
 
 def run(part=None, writes=False):
@@ -194,9 +212,10 @@ def run(part=None, writes=False):
     survivors = []
     for guard in chosen:
         test = rows.get((guard.file.removeprefix("Sources/"), guard.name))
-        failed = failing_test(guard.number, guard.tests if writes or not test else re.escape(test))
-        outcome = "SURVIVES" if failed is None else f"{failed}"
-        print(f"{guard.file.removeprefix('Sources/')}: {guard.name}: {outcome}", flush=True)
+        failed = failing_test(guard.number, re.escape(test)) if test else None
+        if failed is None and (writes or not test):
+            failed = failing_test(guard.number, guard.tests)
+        print(f"{guard.file.removeprefix('Sources/')}: {guard.name}: {'SURVIVES' if failed is None else failed}", flush=True)
         if failed is None:
             survivors.append(guard.name)
         elif writes:

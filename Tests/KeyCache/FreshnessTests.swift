@@ -26,7 +26,10 @@ import Testing
         #expect(Freshness(of: response).seconds == seconds)
     }
 
-    @Test(arguments: ["\"\"", "\"abc\"", "W/\"abc\"", "\"a b\"", "abc", "", "\"", "W/", "\"a\"b\"", "w/\"a\"", "\"é\""])
+    @Test(arguments: [
+        "\"\"", "\"abc\"", "W/\"abc\"", "\"a b\"", "abc", "abc\"", "\"abc", "", "\"", "W/", "\"a\"b\"", "w/\"a\"",
+        "\"é\"",
+    ])
     func anEntityTagIsKeptOnlyIfItIsOne(text: String) {
         let valid = ["\"\"", "\"abc\"", "W/\"abc\""]
         #expect(EntityTag(text)?.text == (valid.contains(text) ? text : nil))

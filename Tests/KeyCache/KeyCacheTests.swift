@@ -401,6 +401,20 @@ import Testing
         #expect(stage.requests.count == count)
     }
 
+    /// They are from the future, so they seem newer than all that another process brings.
+    @Test func whatAProcessFetchedBeforeTheClockWasSetBackGivesWayToTheFile() {
+        let stage = Stage()
+        stage.advance(24 * Self.hour)
+        let process = stage.process()
+        #expect(process.ask("A").isKnown)
+        stage.advance(-24 * Self.hour)
+        stage.saying = .keys(Keys.set("A", "B", "C"))
+        #expect(stage.process().ask("C").isKnown)
+        let count = stage.requests.count
+        #expect(process.ask("C").isKnown)
+        #expect(stage.requests.count == count)
+    }
+
     @Test func whileAnotherFetchesTheUsableKeysAreUsed() throws {
         let stage = Stage()
         _ = stage.process().ask("A")

@@ -16,7 +16,7 @@ import Testing
             "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
             "Glibc",
         ],
-        "xid-command": ["FoundationEssentials", "Glibc", "JOSE", "Xid"],
+        "xid-command": ["FoundationEssentials", "Glibc", "JOSE", "Synchronization", "Xid"],
         "apple-simulator": ["CurlHTTP", "JOSE", "OpenSSLCrypto", "Glibc", "Synchronization"],
     ]
 

@@ -214,7 +214,7 @@ import Testing
         defer { trial.site?.stop() }
         let gate = Gate()
         trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
-        let transport = CurlTransport()
+        let transport = CurlTransport(seconds: 600)
         let issuer = trial.provider.issuer
         let task = Task { try await transport.send(TransportRequest(url: "\(issuer)/token", body: [])) }
         await gate.reached()
@@ -223,7 +223,7 @@ import Testing
         let result = await task.result
         #expect(throws: TransportError.cancelled) { try result.get() }
         // The exchange itself would take until its time limit.
-        #expect(ContinuousClock.now - start < .seconds(TransportRequest.seconds - 5))
+        #expect(ContinuousClock.now - start < .seconds(300))
         gate.open()
     }
 

@@ -156,7 +156,10 @@ struct ServerConfiguration {
                 }
                 """
         case .lighttpd, .container:
+            // An idle connection is kept for longer than the 5 s that are usual: on a slow machine a client may come back just as
+            // it ends, and then has no answer.
             return """
+                server.max-keep-alive-idle = 60
                 server.document-root = "\(folder.path())"
                 server.bind = "127.0.0.1"
                 server.port = \(Loopback.freePort())
