@@ -29,7 +29,7 @@ GUARDS = {
     "Sources/JOSE/Base64URL.swift": [
         ("no lone character at the end", "guard «text.count % 4 != 1» else", "true"),
         ("unused bits are zero", "guard «bits & ((1 << UInt32(pending)) - 1) == 0» else", "true"),
-        ("one alphabet", "guard let sextet = «sextet(of: character)» else", "(sextet(of: character) ?? 0)"),
+        ("one alphabet", "guard «sextet < 64» else", "true"),
     ],
     "Sources/JOSE/JSONReader.swift": [
         ("size of the text", "guard «bytes.count <= limits.bytes» else", "true"),
@@ -334,12 +334,12 @@ GUARDS = {
         ("a repetition gets its answer", "repeating: «isFirst ? repetition?.name : nil»,", "nil"),
         (
             "no answer for a session that has ended",
-            """‹if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt),
+            """‹if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt, at: now),
                 try users.session(answer.sessionID) != nil
             {
                 return answer
             }›""",
-            "if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt) { return answer }",
+            "if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt, at: now) { return answer }",
         ),
     ],
     "Sources/Accounts/SignIn.swift": [
