@@ -138,8 +138,9 @@ without_sqlite="--scratch-path .build/without-sqlite --disable-default-traits"
 # shellcheck disable=SC2086 # options
 build swift build $without_sqlite --build-tests -Xcc -I"$absent" -Xlinker -L"$absent"
 # shellcheck disable=SC2086 # options
-# The rooms that know no store are the same code here, and are tested below.
-tests swift test $without_sqlite --skip-build --filter '^(UserStores|Integration|Linkage)Tests'
+# The stores of this build, and whole programs; all else is the same code, and is tested below.
+tests swift test $without_sqlite --skip-build \
+    --filter '^UserStoresTests\.(AccountContract|StoreContract|StoreURL)|^IntegrationTests\.(Command|GoldenEvent|SignIn)|^LinkageTests'
 end
 
 begin "Fuzzing"
