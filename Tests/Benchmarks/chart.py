@@ -2,7 +2,7 @@
 
 from html import escape
 
-WIDTH, LEFT, BAR, STEP, TOP = 820, 126, 18, 34, 62
+WIDTH, LEFT, BAR, STEP, TOP = 840, 146, 18, 34, 62
 TIME, MEMORY = 400, 120  # widths of the two columns
 
 # Light or dark by the reader's scheme, on a ground of its own: readable even where the scheme is not told.
