@@ -18,6 +18,8 @@ struct Program {
         if CGIDoorway.isOpen { return CGIDoorway.serve() }
         switch arguments {
         case []: return FunctionRuntime().serve()
+        // Whoever asks so after a command's name means no file of that name.
+        case let words where words.last == "--help" || words.last == "-h" || words == ["help"]: return say(Self.help)
         case ["lines"]: return EventLoop.serveLines()
         case ["keys", "new"], ["keys", "new", "ES256"]: return KeysCommand.new()
         case ["keys", "new", "RS256"]: return KeysCommand.new(.rs256)
@@ -40,7 +42,6 @@ struct Program {
             guard let action = AccountsCommand.Action(rawValue: words[1]) else { return unknownCommand() }
             return AccountsCommand.run(action, id: words[2])
         case ["--version"]: return say("auth-apple \(Self.version)")
-        case ["--help"], ["-h"], ["help"]: return say(Self.help)
         default:
             return unknownCommand()
         }

@@ -55,7 +55,7 @@ extension ConfigurationReader {
     private mutating func check(returnURL url: String, mode: Configuration.Mode) {
         guard WebAddress.isSound(url), WebAddress.isWeb(url, in: mode) || WebAddress.isPrivateUse(url) else {
             return environment.reportOnce(
-                "RETURN_URLS", "has an address that is neither an https URL nor of a scheme such as com.example.app:",
+                "RETURN_URLS", "has an address that is neither an https URL nor of a scheme such as com.example.app",
                 remedy: "write each as https://HOST/PATH or com.example.app:/PATH, without a fragment")
         }
         guard WebAddress.leavesRoom(url) else {
