@@ -4,10 +4,7 @@ import TestSupport
 import Testing
 
 /// A machine without memory: an answer is a right one or 5xx, or the process ends without; never is the token blamed for it.
-@Suite(
-    .serialized,
-    .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "a sanitizer allocates in its own way"))
-struct MemoryTests {
+@Suite(.serialized) struct MemoryTests {
     /// So many attempts, or as many as `Tests/kills.sh` asks for.
     private static func attempts(_ few: Int) -> Int { KilledStore.asked ?? few }
 
