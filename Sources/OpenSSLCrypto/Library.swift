@@ -40,6 +40,8 @@ enum Library {
     /// what it refuses it is asked once more; and then the process ends, as in `require`, if the cause is not in the arithmetic of
     /// RSA or the curve but in libcrypto's own works, or if there is no memory left: it does not always say why.
     static func affirmed<Answer>(_ ask: () -> Answer?) -> Answer? {
+        // What others left, libcurl after a handshake say, is not the cause of this.
+        forgetErrors()
         if let answer = ask() ?? ask() {
             forgetErrors()
             return answer

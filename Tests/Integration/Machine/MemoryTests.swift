@@ -54,6 +54,27 @@ import Testing
         #expect(answer?.status == 201)
     }
 
+    /// An error that somebody else left in libcrypto's queue was taken for the cause of a no, and a forged token ended the process.
+    @Test func anErrorOfBeforeIsNotTheCauseOfANo() throws {
+        let preload = try Preload(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            int RAND_set_rand_method(const void *method) {
+                int (*next)(const void *) = dlsym(RTLD_NEXT, "RAND_set_rand_method");
+                int done = next(method);
+                ((void (*)(void))dlsym(RTLD_NEXT, "ERR_new"))();
+                /* ERR_LIB_EVP */
+                ((void (*)(int, int, const char *, ...))dlsym(RTLD_NEXT, "ERR_set_error"))(6, 1, 0);
+                return done;
+            }
+            """)
+        let function = try ConfinedFunction()
+        let forged = try function.site.event(token: function.site.token("--bad", "bad-signature"))
+        let answer = try function.answer(forged, under: [], adding: ["LD_PRELOAD": preload.path])
+        #expect(answer?.status == 401)
+    }
+
     /// The whole address space, from far too little to enough.
     @Test func anAddressSpaceThatIsTooSmallLosesNothing() throws {
         let function = try ConfinedFunction()
