@@ -70,15 +70,18 @@ let package = Package(
             ]),
 
         // The doorway, and the programs.
+        .target(name: "StartShim", cSettings: hardened),
         room("AuthFunction", ["Accounts", "AppleID", "JOSE"]),
         .executableTarget(
             name: "auth-apple",
             dependencies: [
-                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
+                "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "StartShim",
+                "UserStores",
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "apple-simulator", dependencies: ["CurlHTTP", "JOSE", "OpenSSLCrypto"], swiftSettings: settings),
+            name: "apple-simulator", dependencies: ["CurlHTTP", "JOSE", "OpenSSLCrypto", "StartShim"],
+            swiftSettings: settings),
 
         // The client SDK. On Apple's systems it uses Apple's frameworks in place of the two C libraries.
         room(

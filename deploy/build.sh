@@ -7,9 +7,10 @@
 # --static-libcrypto   libcrypto is linked in as well: a sign-in in a process of its own then takes a fifth less of the processor, and
 #                      libcrypto's security updates are in the program only when it is built again
 #
-# What a function costs is mostly its start, so everything that the dynamic linker would have to do is kept out: the Swift
-# library and libstdc++ are linked in, unused sections are dropped, symbols stripped. libcrypto and SQLite stay shared: the
-# system's security updates reach them. The program starts on glibc 2.34 or newer (Debian 12, Amazon Linux 2023).
+# What a function costs is mostly its start, so what the dynamic linker would have to do is kept out: the Swift library, SQLite,
+# libstdc++ and libgcc are linked in, unused sections are dropped, symbols stripped. libcrypto reads what strangers wrote and stays
+# shared: the system's security updates reach it. SQLite is given this program's statements and its own file, nothing else.
+# The program starts on glibc 2.34 or newer (Debian 12, Amazon Linux 2023).
 set -eu
 case ${1-} in --help | -h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; exit 0 ;; esac
 cd "$(dirname "$0")/.."
@@ -18,11 +19,11 @@ command -v swift >/dev/null || { echo "build.sh: there is no swift; see https://
 
 # A folder that holds as archives what is to be linked in and nothing else, so that the linker finds no shared one first.
 archives=$PWD/.build/archives
-linked=libstdc++
+linked="libstdc++ libsqlite3"
 if [ "${1-}" = --static-libcrypto ]; then
     shift
     archives=$archives-libcrypto
-    linked="libstdc++ libcrypto"
+    linked="$linked libcrypto"
 fi
 mkdir -p "$archives" dist
 archive=
@@ -33,24 +34,26 @@ for compiler in clang cc gcc; do
 done
 [ -f "$archive" ] || { echo "build.sh: libstdc++.a is missing; on Debian 12: apt-get install libstdc++-12-dev" >&2; exit 69; }
 for name in $linked; do
+    # Where there is none, without the trait SQLite say, the link goes to nowhere and the linker looks further.
     ln -sf "$($compiler -print-file-name="$name.a")" "$archives/$name.a"
 done
-
-# Swift's Glibc module has a wrapper of every function of libm in one piece, and glibc 2.35 gave `hypotf` a new version: whoever
-# uses the module would need that glibc, although nothing here calls the function. So the program brings its own.
-echo 'float hypotf(float x, float y) { double a = x, b = y; return (float)__builtin_sqrt(a * a + b * b); }' |
-    $compiler -O2 -fno-math-errno -x c -c -o "$archives/hypotf.o" -
+$compiler -O2 -fno-math-errno -fstack-protector-strong -Wall -Wextra -Werror -c -o "$archives/runtime.o" deploy/link/runtime.c
 
 # lld, because gold keeps references of sections that it has dropped, and with them symbols of glibc 2.36. `now` with the
 # default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program
-# would be taken before the system's. Swift's functions have stack protectors by themselves; C's are
-# asked for here.
+# would be taken before the system's. Swift's functions have stack protectors by themselves; C's are asked for here. Without the
+# frontend's option every program has Swift's regular expressions in it, a quarter of its size, used or not. The functions that a
+# sign-in runs stand together (Tests/Benchmarks/instructions.sh order), as memory is read in pieces of 64 KB; of the names in that list
+# those that there are no more do nothing.
 for product in auth-apple apple-simulator; do
     # SwiftPM links again for a file that is missing, but not for another folder of libraries.
     rm -f ".build/release/$product"
-    swift build "$@" --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
-        -Xswiftc -use-ld=lld -Xlinker "-L$archives" -Xlinker "$archives/hypotf.o" -Xlinker --no-export-dynamic -Xlinker --gc-sections \
-        -Xlinker --strip-all -Xlinker -z -Xlinker now -Xcc -fstack-protector-strong
+    swift build --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
+        -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
+        -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker "-L$archives" \
+        -Xlinker "$archives/runtime.o" -Xlinker "-T$PWD/deploy/link/readonly.ld" -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --strip-all \
+        -Xlinker -z -Xlinker now -Xcc -fstack-protector-strong \
+        -Xlinker "--symbol-ordering-file=$PWD/deploy/link/order.txt" -Xlinker --no-warn-symbol-ordering "$@"
     install -m 0755 ".build/release/$product" "dist/$product"
 done
 

@@ -52,10 +52,13 @@ addFile() {
 
 swift=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
 add swift-runtime "$swift" "Apache-2.0 WITH Swift-exception" "pkg:github/swiftlang/swift@swift-$swift-RELEASE" STATIC_LINK
-archive=$("${CC-clang}" -print-file-name=libstdc++.a)
-addFile "$archive" STATIC_LINK
+archive() { "${CC-clang}" -print-file-name="$1"; }
+addFile "$(archive libstdc++.a)" STATIC_LINK
+addFile "$(archive libgcc_eh.a)" STATIC_LINK
 ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) .*/\1/p' >"$program.libraries"
-grep -q libcrypto "$program.libraries" || addFile "$("${CC-clang}" -print-file-name=libcrypto.a)" STATIC_LINK
+grep -q libcrypto "$program.libraries" || addFile "$(archive libcrypto.a)" STATIC_LINK
+# SQLite, where it is in the program at all: its file format's first words.
+! grep -qa 'SQLite format 3' "$program" || addFile "$(archive libsqlite3.a)" STATIC_LINK
 while read -r library; do addFile "$library" DYNAMIC_LINK; done <"$program.libraries"
 rm -f "$program.libraries"
 curl=$(ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)

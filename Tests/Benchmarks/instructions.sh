@@ -2,19 +2,21 @@
 # Counts the instructions of dist/auth-apple for a handful of requests with callgrind, and compares them with what is on record
 # in instructions.txt. Unlike times, they repeat.
 #
-#   Tests/Benchmarks/instructions.sh [check|record|show]
+#   Tests/Benchmarks/instructions.sh [check|record|show|order]
 #
 # check    (default) exits 1 when a count has grown by more than 3 %
 # record   writes what is counted here into instructions.txt: after a change that is worth its price, or that saved something;
 #          commit the file with the change, and say why in its message
 # show     prints and judges nothing
+# order    writes the functions that those requests run into deploy/link/order.txt, by which the linker puts them together. Of a
+#          program that has its symbols still: deploy/build.sh -Xlinker --strip-debug
 #
 # "own" is what runs in the program itself, Swift's library included: it is the same on every machine with the same Swift, within
 # half a per cent. "all" has the libraries and the dynamic linker in it, and is compared only where their versions are those on
 # record, and the processor has the same of what libcrypto chooses its code by.
 set -eu
 case ${1-check} in
-check | record | show) wanted=${1-check} ;;
+check | record | show | order) wanted=${1-check} ;;
 --help | -h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; exit 0 ;;
 *) echo "instructions.sh: there is no $1; see --help" >&2; exit 64 ;;
 esac
@@ -83,11 +85,15 @@ count() {
     rm -rf "$folder/copy"
     cp -R "$folder/state" "$folder/copy"
     run "AUTH_APPLE_STORE=$at" valgrind --tool=callgrind --callgrind-out-file="$folder/counts" --compress-strings=no \
-        --compress-pos=no --log-file=/dev/null "$program" "$@" <"$folder/$name" >"$folder/answer" 2>/dev/null
+        --compress-pos=no --demangle=no --log-file=/dev/null "$program" "$@" <"$folder/$name" >"$folder/answer" 2>/dev/null
     [ "$(grep -c "^{\"statusCode\":$status" "$folder/answer")" -eq "$(wc -l <"$folder/$name")" ] || {
         echo "instructions.sh: $name is not answered with $status" >&2
         exit 1
     }
+    # The same function may stand there twice, as one that calls itself.
+    awk -v program="ob=$program" '
+        /^ob=/ { own = $0 == program }
+        own && /^fn=[A-Za-z_$]/ { sub(/^fn=/, ""); sub(/\x27[0-9]+$/, ""); print }' "$folder/counts" >>"$folder/functions"
     # Costs stand below their object; the line after `calls=` is the cost of what was called, which is counted there.
     awk -v program="ob=$program" -v name="$name" '
         /^ob=/ { own = $0 == program }
@@ -103,6 +109,16 @@ sqlite=sqlite:$folder/copy/store.db
     count health 200 "$sqlite"
     count loop 20 memory: lines
 } >"$folder/found"
+
+if [ "$wanted" = order ]; then
+    LC_ALL=C sort -u "$folder/functions" >"$folder/order"
+    [ "$(wc -l <"$folder/order")" -gt 100 ] || {
+        echo "instructions.sh: $program has no symbols; run deploy/build.sh -Xlinker --strip-debug" >&2
+        exit 65
+    }
+    cp "$folder/order" deploy/link/order.txt
+    exit 0
+fi
 
 swift=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/\1/p')
 libraries="$(dpkg-query -W -f '${Version} ' libc6 libssl3 libsqlite3-0 2>/dev/null || true)$(grep -o -m 1 -w avx2 /proc/cpuinfo || true)"

@@ -12,6 +12,7 @@ import Testing
         "KeyCache": ["AppleID", "JOSE", "Glibc"],
         "UserStores": ["Accounts", "AppleID", "CurlHTTP", "JOSE", "SQLiteShim", "PostgreSQLShim", "Glibc"],
         "AuthFunction": ["Accounts", "AppleID", "JOSE", "Glibc"],
+        "StartShim": [],
         "auth-apple": [
             "Accounts", "AppleID", "AuthFunction", "CurlHTTP", "JOSE", "KeyCache", "OpenSSLCrypto", "UserStores",
             "Glibc",

@@ -113,8 +113,9 @@ extension DynamoDBTable {
 
     /// False when the condition does not hold any more.
     private func remove(_ key: Key, if text: String, _ values: Item) throws(DynamoDBFailure) -> Bool {
+        let words = text.split(separator: " ")
         var needed: [String: AttributeValue] = [:]
-        for (name, value) in values.values where text.contains(name) { needed[name] = value }
+        for (name, value) in values.values where words.contains(name[...]) { needed[name] = value }
         do throws(DynamoDBFailure) {
             try write(.delete(key, if: Condition(text, needed)))
             return true

@@ -9,9 +9,14 @@ enum Language: String, Sendable {
         let ranges = (header ?? "").lowercased().prefix(1000).split(separator: ",").map { range in
             range.filter { $0 != " " }.split(separator: ";")
         }
-        let names = ranges.filter { !$0.dropFirst().contains { $0.wholeMatch(of: /q=0(\.0*)?/) != nil } }
+        let names = ranges.filter { !$0.dropFirst().contains(where: Self.isZero) }
             .compactMap { $0.first?.split(separator: "-").first }
         self = names.first { $0 == "es" || $0 == "en" } == "en" ? .english : .spanish
+    }
+
+    /// A weight that refuses the language: `q=0`, `q=0.0` and so on.
+    private static func isZero(_ parameter: Substring) -> Bool {
+        parameter.hasPrefix("q=0") && parameter.dropFirst(3).allSatisfy { $0 == "." || $0 == "0" }
     }
 
     /// Both side by side in the source, so that neither is forgotten.
