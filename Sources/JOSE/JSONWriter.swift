@@ -57,7 +57,7 @@ extension JSON {
     }
 
     private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        byte <= UInt8(ascii: "\\") && (byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") || byte < 0x20)
     }
 
     private static func writeEscape(of byte: UInt8, to bytes: inout [UInt8]) {

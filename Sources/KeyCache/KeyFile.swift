@@ -5,7 +5,8 @@ internal import Glibc
 ///
 /// Whoever can write this file decides who may sign in. So the folder and the file must belong to the user that we run as
 /// and be writable by nobody else, no link is followed, and all of it is checked on the opened descriptor, never on a name
-/// that could come to mean another file in between.
+/// that could come to mean another file in between. A name is only asked whether the version that was read still stands there: then
+/// nothing is read.
 struct KeyFile {
     /// Tells one version of the file from another: every replacement is a new inode.
     struct Stamp: Hashable {
@@ -23,6 +24,7 @@ struct KeyFile {
         case bytes([UInt8], Stamp)
     }
 
+    private let path: String
     private let folder: String
     private let name: String
     private let maximumSize: Int
@@ -32,6 +34,7 @@ struct KeyFile {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
         guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else { return nil }
         let folder = path.dropLast(name.count)
+        self.path = path
         self.name = name
         self.folder = folder.isEmpty ? "." : folder == "/" ? "/" : String(folder.dropLast())
         self.maximumSize = maximumSize
@@ -39,17 +42,22 @@ struct KeyFile {
 
     /// The file's bytes, unless it is still the version `known`.
     func read(unless known: Stamp?) throws(KeyFileFault) -> Content {
+        if let known, known == current { return .unchanged }
         guard let folder = try openedFolder() else { return .absent }
         guard let file = folder.open(name, O_RDONLY) else {
             if errno == ENOENT { return .absent }
             throw errno == ELOOP ? .symbolicLink(.file) : .unreadable(.file, errno)
         }
         let status = try file.trustedStatus(of: .file)
-        let stamp = Stamp(status)
-        if stamp == known { return .unchanged }
         guard status.st_size <= maximumSize else { throw .tooLarge }
         guard let bytes = file.readAll(upTo: Int(status.st_size)) else { throw .unreadable(.file, errno) }
-        return .bytes(bytes, stamp)
+        return .bytes(bytes, Stamp(status))
+    }
+
+    /// What stands at the path now; nil when that cannot be told.
+    private var current: Stamp? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? Stamp(status) : nil
     }
 
     /// The right to replace the file, of which there is one; nil when another process has it. Creates the folder.

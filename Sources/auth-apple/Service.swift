@@ -56,7 +56,7 @@ struct Service {
 }
 
 /// Every room under one configuration. Nothing is opened, fetched or loaded before a request needs it.
-struct Rooms {
+final class Rooms {
     let configuration: Configuration
     let cryptography: any Cryptography
     let keyCache: KeyCache

@@ -4,14 +4,15 @@ internal import JOSE
 package struct Environment {
     package static let prefix = "AUTH_APPLE_"
 
+    /// Names are compared by their bytes, a hundred of them whenever a process starts.
     private struct Variable {
-        let name: String
+        let name: [UInt8]
         let value: String
     }
 
     private let variables: [Variable]
     private let readFile: FileReader
-    private var asked: [String] = []
+    private var asked: [[UInt8]] = []
     package private(set) var problems: [ConfigurationProblem] = []
 
     /// Reads a file whole. `isSecret` asks for one that only its owner can read. The error is the reason, in words.
@@ -35,18 +36,20 @@ package struct Environment {
         var variables: [Variable] = []
         for entry in entries {
             guard let equals = entry.firstIndex(of: UInt8(ascii: "=")) else { continue }
-            let name = String(decoding: entry[..<equals], as: UTF8.self)
+            let name = Array(entry[..<equals])
+            let isOurs = name.starts(with: Self.prefix.utf8)
             guard let value = String(validating: entry[(equals + 1)...], as: UTF8.self),
-                name.utf8.elementsEqual(entry[..<equals])
+                let text = String(validating: name, as: UTF8.self)
             else {
-                if Self.isOurs(name) {
+                if isOurs {
+                    let name = String(decoding: name, as: UTF8.self)
                     problems.append(ConfigurationProblem(name, "is not UTF-8 text", remedy: "set it to text"))
                 }
                 continue
             }
-            if Self.isOurs(name), variables.contains(where: { $0.name.isIdentical(to: name) }) {
+            if isOurs, variables.contains(where: { $0.name == name }) {
                 problems.append(
-                    ConfigurationProblem(name, "is set twice", remedy: "set it once in the environment of the process"))
+                    ConfigurationProblem(text, "is set twice", remedy: "set it once in the environment of the process"))
                 continue
             }
             variables.append(Variable(name: name, value: value))
@@ -55,25 +58,30 @@ package struct Environment {
         self.readFile = readFile
     }
 
-    private static func isOurs(_ name: String) -> Bool {
-        name.utf8.starts(with: prefix.utf8)
-    }
-
     /// A variable that is not ours, such as HOME.
     package func foreign(_ name: String) -> String? {
-        variables.last { $0.name.isIdentical(to: name) }.flatMap { $0.value.isEmpty ? nil : $0.value }
+        value(of: Array(name.utf8))
+    }
+
+    private func value(of name: [UInt8]) -> String? {
+        variables.last { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
+    /// The names of a variable of ours and of the one that names its file.
+    private static func names(of name: String) -> (direct: [UInt8], file: [UInt8]) {
+        let direct = Array(prefix.utf8) + Array(name.utf8)
+        return (direct, direct + Array("_FILE".utf8))
     }
 
     /// The value of `AUTH_APPLE_name`, or the content of the file that `AUTH_APPLE_name_FILE` names, without the line feed at
     /// its end. An empty variable is unset; an empty file is one that could not be written, and a problem.
     package mutating func value(_ name: String, isSecret: Bool = false) -> String? {
-        let variable = Self.prefix + name
-        let fileVariable = variable + "_FILE"
-        asked += [variable, fileVariable]
-        let direct = foreign(variable)
-        guard let path = foreign(fileVariable) else { return direct }
+        let names = Self.names(of: name)
+        asked += [names.direct, names.file]
+        let direct = value(of: names.direct)
+        guard let path = value(of: names.file) else { return direct }
         guard direct == nil else {
-            report(name, "is set as well as \(fileVariable)", remedy: "unset one of the two")
+            report(name, "is set as well as \(Self.prefix + name)_FILE", remedy: "unset one of the two")
             return nil
         }
         switch readFile(path, isSecret) {
@@ -104,9 +112,9 @@ package struct Environment {
 
     /// Whether the variable or its file is named at all.
     mutating func isSet(_ name: String) -> Bool {
-        let variables = [Self.prefix + name, Self.prefix + name + "_FILE"]
-        asked += variables
-        return variables.contains { foreign($0) != nil }
+        let names = Self.names(of: name)
+        asked += [names.direct, names.file]
+        return value(of: names.direct) != nil || value(of: names.file) != nil
     }
 
     /// The path that `AUTH_APPLE_name_FILE` holds.
@@ -138,10 +146,8 @@ package struct Environment {
 
     /// Variables of ours that nothing asked for. A misspelt one would leave a rule off without a word, so it is refused.
     package mutating func reportUnknown() {
-        let unknown = variables.map(\.name).filter { name in
-            Self.isOurs(name) && !asked.contains { $0.isIdentical(to: name) }
-        }
-        for name in unknown.sorted() {
+        let unknown = variables.map(\.name).filter { $0.starts(with: Self.prefix.utf8) && !asked.contains($0) }
+        for name in unknown.map({ String(decoding: $0, as: UTF8.self) }).sorted() {
             problems.append(
                 ConfigurationProblem(name, "is no variable of auth-apple", remedy: "correct its name, or unset it"))
         }
