@@ -80,7 +80,7 @@ import Testing
     @Test func noStatementTakesLongerThanThePatience() throws {
         let url = PostgreSQLServer.shared.url()
         let store = try PostgreSQLUserStore(
-            location: String(url.dropFirst("postgres:".count)), patience: .milliseconds(400), accountQueries: nil)
+            location: String(url.dropFirst("postgres:".count)), patience: .seconds(2), accountQueries: nil)
         _ = try UserStores.open(url).migrate()
         let began = ContinuousClock.now
         let error = #expect(throws: StoreError.self) {
