@@ -43,17 +43,17 @@ $compiler -O2 -fno-math-errno -fstack-protector-strong -Wall -Wextra -Werror -c 
 # default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program
 # would be taken before the system's. Swift's functions have stack protectors by themselves; C's are asked for here. Without the
 # frontend's option every program has Swift's regular expressions in it, a quarter of its size, used or not. The functions that a
-# sign-in runs stand together (Tests/Benchmarks/instructions.sh order), as memory is read in pieces of 64 KB; of the names in that list
-# those that there are no more do nothing.
+# sign-in runs stand together, since memory is read in pieces of 64 KB: Tests/Benchmarks/instructions.sh order made the list, and names
+# in it that there are no more do nothing.
 for product in auth-apple apple-simulator; do
     # SwiftPM links again for a file that is missing, but not for another folder of libraries.
     rm -f ".build/release/$product"
     swift build --configuration release --product "$product" --static-swift-stdlib --disable-local-rpath \
-        -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
-        -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker "-L$archives" \
-        -Xlinker "$archives/runtime.o" -Xlinker "-T$PWD/deploy/link/readonly.ld" -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --strip-all \
-        -Xlinker -z -Xlinker now -Xcc -fstack-protector-strong \
-        -Xlinker "--symbol-ordering-file=$PWD/deploy/link/order.txt" -Xlinker --no-warn-symbol-ordering "$@"
+        -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import -Xcc -fstack-protector-strong \
+        -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
+        -Xlinker "-L$archives" -Xlinker "$archives/runtime.o" -Xlinker "-T$PWD/deploy/link/readonly.ld" \
+        -Xlinker "--symbol-ordering-file=$PWD/deploy/link/order.txt" -Xlinker --no-warn-symbol-ordering \
+        -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --strip-all -Xlinker -z -Xlinker now "$@"
     install -m 0755 ".build/release/$product" "dist/$product"
 done
 
