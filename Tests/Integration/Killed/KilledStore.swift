@@ -7,6 +7,8 @@ struct KilledStore: Sendable, CustomTestStringConvertible {
     let name: String
     /// How many requests are killed in the ordinary run. `Tests/kills.sh` names another number, for every store.
     private let few: Int
+    /// A file of the machine's own; the others are asked over a connection.
+    var isFile: Bool { name == "SQLite" }
     /// By how many seconds a clock may be wrong at most, where the store looks at that: AWS believes a signature for five minutes.
     private(set) var clockTolerance: Int?
     /// Runs its body with the URL of an empty store, and removes the store.

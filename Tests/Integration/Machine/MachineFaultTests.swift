@@ -20,17 +20,51 @@ import Testing
         try? FileManager.default.removeItem(at: function.site.folder.appending(path: name))
     }
 
-    @Test func withoutFileDescriptorsNothingIsLost() throws {
+    @Test(arguments: KilledStore.all) func withoutFileDescriptorsNothingIsLost(_ store: KilledStore) throws {
         let function = try ConfinedFunction()
         var ledger = Ledger()
-        for limit in 3...14 {
-            let fault = ["/usr/bin/prlimit", "--nofile=\(limit)"]
-            if limit.isMultiple(of: 2) { remove("cache", of: function) }
-            try live(&ledger, under: fault, function, limit)
+        try store.serve(function.site) {
+            for limit in store.isFile ? 3...14 : 3...6 {
+                let fault = ["/usr/bin/prlimit", "--nofile=\(limit)"]
+                if limit.isMultiple(of: 2) { remove("cache", of: function) }
+                if store.isFile {
+                    try live(&ledger, under: fault, function, limit)
+                } else {
+                    // One request, which may wait for as long as its patience lasts.
+                    function.wrapper = fault
+                    try ledger.signIn("001.fault.\(limit % 2)", function)
+                }
+            }
+            try ledger.check(function)
         }
-        try ledger.check(function)
-        #expect(function.outcomes.keys.count == 3, "\(function.outcomes)")
-        // And from nothing: neither cache nor database is there.
+        // A connection to PostgreSQL needs one, which its libraries have needed before.
+        #expect(function.outcomes.keys.count == (store.name == "PostgreSQL" ? 2 : 3), "\(function.outcomes)")
+    }
+
+    /// So PostgreSQL is asked where the whole system has none left.
+    @Test(arguments: KilledStore.all.filter { $0.name == "PostgreSQL" })
+    func withoutASocketNothingIsLost(_ store: KilledStore) throws {
+        let preload = try Preload(
+            """
+            #include <errno.h>
+            int socket(int domain, int type, int protocol) {
+                errno = ENFILE;
+                return -1;
+            }
+            """)
+        let function = try ConfinedFunction()
+        var ledger = Ledger()
+        try store.serve(function.site) {
+            try live(&ledger, under: [], function, 0)
+            function.variables = ["LD_PRELOAD": preload.path]
+            try live(&ledger, under: [], function, 1)
+            try ledger.check(function)
+        }
+        #expect(function.outcomes == [.answered: 4, .unavailable: 3])
+    }
+
+    /// Neither cache nor database is there.
+    @Test func withoutFileDescriptorsNothingIsMadeByHalf() throws {
         for limit in 5...12 {
             let function = try ConfinedFunction()
             var ledger = Ledger()

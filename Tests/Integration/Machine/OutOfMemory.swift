@@ -1,9 +1,9 @@
 import TestSupport
 
 /// An allocator that refuses once, or from then on: it gives nothing at the allocation that `ALLOCATION_REFUSED` names, counted
-/// from the program's start, and with `ALLOCATIONS_REFUSED_AFTER` at none that follows. With `ALLOCATIONS_FROM_KEY` they are counted
-/// from where libcrypto is first given a key: Apple's, to verify a token by. Into the file `ALLOCATIONS_COUNTED` it writes how
-/// many there were.
+/// from the place `ALLOCATIONS_FROM`, and with `ALLOCATIONS_REFUSED_AFTER` at none that follows. The places are `start`, the program's;
+/// `key`, where libcrypto is first given one: Apple's, to verify a token by; and `library`, where libpq or libcurl is opened. Into the
+/// file `ALLOCATIONS_COUNTED` it writes how many there were.
 enum OutOfMemory {
     static let preload = Result { try Preload(source) }
 
@@ -14,19 +14,24 @@ enum OutOfMemory {
         #include <fcntl.h>
         #include <stdio.h>
         #include <stdlib.h>
+        #include <string.h>
         #include <unistd.h>
         void *__libc_malloc(size_t);
         void *__libc_calloc(size_t, size_t);
         void *__libc_realloc(void *, size_t);
         void *__libc_memalign(size_t, size_t);
         static long count, refused = -1, after = -1;
-        static int waits;
-        static const char *counted;
+        static const char *counted, *from;
+        static void reached(const char *place) {
+            if (!from || strcmp(from, place)) return;
+            from = NULL;
+            count = 0;
+        }
         __attribute__((constructor)) static void begin(void) {
             const char *one = getenv("ALLOCATION_REFUSED"), *all = getenv("ALLOCATIONS_REFUSED_AFTER");
             counted = getenv("ALLOCATIONS_COUNTED");
-            count = 0;
-            waits = getenv("ALLOCATIONS_FROM_KEY") != NULL;
+            from = getenv("ALLOCATIONS_FROM");
+            reached("start");
             if (one) refused = atol(one);
             if (all) after = atol(all);
         }
@@ -39,11 +44,16 @@ enum OutOfMemory {
         }
         void *EVP_PKEY_CTX_new_from_name(void *library, const char *name, const char *properties) {
             void *(*next)(void *, const char *, const char *) = dlsym(RTLD_NEXT, "EVP_PKEY_CTX_new_from_name");
-            if (waits) count = waits = 0;
+            reached("key");
             return next(library, name, properties);
         }
+        void *dlopen(const char *file, int mode) {
+            void *(*next)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
+            if (file && (!strncmp(file, "libpq.", 6) || !strncmp(file, "libcurl.", 8))) reached("library");
+            return next(file, mode);
+        }
         static int refuses(void) {
-            if (waits) return 0;
+            if (from) return 0;
             long number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
             if (number != refused && (after < 0 || number <= after)) return 0;
             errno = ENOMEM;
