@@ -26,26 +26,22 @@ import Testing
                 try ledger.signIn("001.memory", function)
                 return try #require(Int(String(contentsOf: counter, encoding: .utf8)))
             }
+            // Of those from the key, the verification's.
             if store.isFile { counts[1] = 300 }
-            print("XX", store.name, "counts", counts)
             for number in 0..<Self.attempts(store.isFile ? 30 : 20) {
                 function.variables = [
                     "LD_PRELOAD": preload, refusal: "\(Int.random(in: 1...counts[number % 2]))",
                     "ALLOCATIONS_FROM": places[number % 2],
                 ]
-                let began = Date()
                 if number.isMultiple(of: 3) {
                     try ledger.refresh(function)
                 } else {
                     try ledger.signIn("001.memory", function)
                 }
-                print(
-                    "XX", store.name, number, function.variables[refusal] ?? "", function.outcomes,
-                    Date().timeIntervalSince(began))
             }
             try ledger.check(function)
         }
-        #expect(function.outcomes[.silent] ?? 0 > 0, "\(function.outcomes)")
+        #expect(function.outcomes.keys.count > 1, "\(function.outcomes)")
     }
 
     #if PostgreSQL
