@@ -28,7 +28,7 @@ import Testing
             }
             // Of those from the key, the verification's.
             if store.isFile { counts[1] = 300 }
-            for number in 0..<Self.attempts(store.isFile ? 30 : 20) {
+            for number in 0..<Self.attempts(store.isFile ? 30 : 12) {
                 function.variables = [
                     "LD_PRELOAD": preload, refusal: "\(Int.random(in: 1...counts[number % 2]))",
                     "ALLOCATIONS_FROM": places[number % 2],
@@ -130,7 +130,7 @@ import Testing
                 if function.outcomes[.answered] == before { least = middle } else { enough = middle }
             }
             try #require(enough < 1 << 20, "nothing was ever answered")
-            for number in 0..<Self.attempts(store.isFile ? 24 : 16) {
+            for number in 0..<Self.attempts(store.isFile ? 24 : 8) {
                 // Most of the room is for the program's own text; what is asked for comes last.
                 let space = Int.random(in: (enough - 4096)...(enough + 256))
                 function.wrapper = ["/usr/bin/prlimit", "--as=\(space << 10)"]
