@@ -6,7 +6,7 @@
 #   Tests/kills.sh [COUNT]      1000
 #
 # PROGRAM names the release, built with --traits default,PostgreSQL (dist/auth-apple). `swift test` does a few of each. Not part of
-# Tests/run.sh: it takes a quarter of an hour.
+# Tests/run.sh: it takes the better part of an hour.
 set -eu
 case ${1-} in --help | -h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; exit 0 ;; esac
 cd "$(dirname "$0")/.."

@@ -239,12 +239,14 @@ internal import PostgreSQLShim
     }
 }
 
-/// Runs `body` with the strings as C has them, and a null at their end.
+/// Runs `body` with the strings as C has them, and a null at their end. Nil without memory for one of them: its null would be
+/// taken for the end, and what follows, `sslmode` perhaps, for the default.
 private func withCStrings<Result>(
-    _ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
-) -> Result {
+    _ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result?
+) -> Result? {
     let copies = unsafe strings.map { unsafe strdup($0) }
     defer { unsafe copies.withUnsafeBufferPointer { for index in $0.indices { unsafe free($0[index]) } } }
+    guard unsafe copies.allSatisfy({ unsafe $0 != nil }) else { return nil }
     return unsafe body(copies.map { unsafe UnsafePointer($0) } + [nil])
 }
 #endif

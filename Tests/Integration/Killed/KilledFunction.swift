@@ -16,8 +16,6 @@ final class KilledFunction: TroubledFunction {
         program = try KilledStore.program()
         // A phone whose answer was lost asks again at once; here the machine may be busy.
         site.environment["AUTH_APPLE_REFRESH_GRACE_SECONDS"] = "60"
-        site.environment["AWS_ACCESS_KEY_ID"] = DynamoDBServer.keyID
-        site.environment["AWS_SECRET_ACCESS_KEY"] = DynamoDBServer.secret
     }
 
     func answerInTrouble(_ event: Data) throws -> FunctionSite.Answer? {

@@ -2,15 +2,31 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A store that outlives the processes that are killed on it.
+/// A store that outlives the processes that are killed on it, or get into other trouble.
 struct KilledStore: Sendable, CustomTestStringConvertible {
     let name: String
     /// How many requests are killed in the ordinary run. `Tests/kills.sh` names another number, for every store.
     private let few: Int
+    /// A file of the machine's own; the others are asked over a connection.
+    var isFile: Bool { name == "SQLite" }
+    /// By how many seconds a clock may be wrong at most, where the store looks at that: AWS believes a signature for five minutes.
+    private(set) var clockTolerance: Int?
     /// Runs its body with the URL of an empty store, and removes the store.
-    let withURL: @Sendable (FunctionSite, (String) throws -> Void) throws -> Void
+    private let withURL: @Sendable (FunctionSite, (String) throws -> Void) throws -> Void
 
     var testDescription: String { name }
+
+    /// Runs its body while the site has this store, which is empty and has its tables.
+    func serve(_ site: FunctionSite, _ body: () throws -> Void) throws {
+        site.environment["AWS_ACCESS_KEY_ID"] = DynamoDBServer.keyID
+        site.environment["AWS_SECRET_ACCESS_KEY"] = DynamoDBServer.secret
+        try withURL(site) { url in
+            site.environment["AUTH_APPLE_STORE"] = url
+            let migrated = try Ran([Self.program().path(), "store", "migrate"], environment: site.environment)
+            try #require(migrated.status == 0, "\(migrated.text)")
+            try body()
+        }
+    }
 
     var requests: Int { Self.asked ?? few }
 
@@ -37,7 +53,7 @@ struct KilledStore: Sendable, CustomTestStringConvertible {
         #endif
         if DynamoDBServer.isInstalled {
             all.append(
-                KilledStore(name: "DynamoDB", few: 40) { _, body in
+                KilledStore(name: "DynamoDB", few: 40, clockTolerance: 300) { _, body in
                     try DynamoDBServer.shared.withTable { try body($0) }
                 })
         }

@@ -21,6 +21,8 @@ final class ConfinedFunction: TroubledFunction {
     /// What takes the fault away before a request is asked again, where it is not only the wrapper's or a variable's.
     var mend: (() throws -> Void)?
     private(set) var outcomes: [Outcome: Int] = [:]
+    /// The statuses of what was unavailable.
+    private(set) var refusals: Set<Int> = []
 
     init() throws {
         site = try FunctionSite()
@@ -33,6 +35,7 @@ final class ConfinedFunction: TroubledFunction {
         outcomes[answer.map { $0.status < 500 ? .answered : .unavailable } ?? .silent, default: 0] += 1
         try mend?()
         guard let answer, answer.status >= 500 else { return answer }
+        refusals.insert(answer.status)
         #expect(answer.status != 503 || answer.headers["retry-after"] != nil)
         return nil
     }

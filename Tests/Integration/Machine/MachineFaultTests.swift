@@ -20,17 +20,51 @@ import Testing
         try? FileManager.default.removeItem(at: function.site.folder.appending(path: name))
     }
 
-    @Test func withoutFileDescriptorsNothingIsLost() throws {
+    @Test(arguments: KilledStore.all) func withoutFileDescriptorsNothingIsLost(_ store: KilledStore) throws {
         let function = try ConfinedFunction()
         var ledger = Ledger()
-        for limit in 3...14 {
-            let fault = ["/usr/bin/prlimit", "--nofile=\(limit)"]
-            if limit.isMultiple(of: 2) { remove("cache", of: function) }
-            try live(&ledger, under: fault, function, limit)
+        try store.serve(function.site) {
+            for limit in store.isFile ? 3...14 : 3...6 {
+                let fault = ["/usr/bin/prlimit", "--nofile=\(limit)"]
+                if limit.isMultiple(of: 2) { remove("cache", of: function) }
+                if store.isFile {
+                    try live(&ledger, under: fault, function, limit)
+                } else {
+                    // One request, which may wait for as long as its patience lasts.
+                    function.wrapper = fault
+                    try ledger.signIn("001.fault.\(limit % 2)", function)
+                }
+            }
+            try ledger.check(function)
         }
-        try ledger.check(function)
-        #expect(function.outcomes.keys.count == 3, "\(function.outcomes)")
-        // And from nothing: neither cache nor database is there.
+        // A connection to PostgreSQL needs one, which its libraries have needed before.
+        #expect(function.outcomes.keys.count == (store.name == "PostgreSQL" ? 2 : 3), "\(function.outcomes)")
+    }
+
+    /// So PostgreSQL is asked where the whole system has none left.
+    @Test(arguments: KilledStore.all.filter { $0.name == "PostgreSQL" })
+    func withoutASocketNothingIsLost(_ store: KilledStore) throws {
+        let preload = try Preload(
+            """
+            #include <errno.h>
+            int socket(int domain, int type, int protocol) {
+                errno = ENFILE;
+                return -1;
+            }
+            """)
+        let function = try ConfinedFunction()
+        var ledger = Ledger()
+        try store.serve(function.site) {
+            try live(&ledger, under: [], function, 0)
+            function.variables = ["LD_PRELOAD": preload.path]
+            try live(&ledger, under: [], function, 1)
+            try ledger.check(function)
+        }
+        #expect(function.outcomes == [.answered: 4, .unavailable: 3] && function.refusals == [503])
+    }
+
+    /// Neither cache nor database is there.
+    @Test func withoutFileDescriptorsNothingIsMadeByHalf() throws {
         for limit in 5...12 {
             let function = try ConfinedFunction()
             var ledger = Ledger()
@@ -110,47 +144,29 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
     func aDiskThatIsFullOrReadOnlyLosesNothing() throws {
         let function = try ConfinedFunction()
-        let disk = function.site.folder.appending(path: "disk").path()
-        try FileManager.default.createDirectory(
-            atPath: disk, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        guard mount("tmpfs", disk, "tmpfs", 0, "size=2m,mode=700") == 0 else {
-            withKnownIssue("this machine does not let root mount") { Issue.record("mount: \(errno)") }
-            return
-        }
-        defer { umount2(disk, Int32(MNT_DETACH)) }
-        function.site.environment["AUTH_APPLE_STORE"] = "sqlite:\(disk)/state/accounts.sqlite"
-        function.site.environment["AUTH_APPLE_KEY_CACHE"] = "\(disk)/cache/apple-keys.json"
+        guard let disk = try SmallDisk(megabytes: 2) else { return }
+        function.site.environment["AUTH_APPLE_STORE"] = "sqlite:\(disk.path)/state/accounts.sqlite"
+        function.site.environment["AUTH_APPLE_KEY_CACHE"] = "\(disk.path)/cache/apple-keys.json"
         var ledger = Ledger()
-        let filler = "\(disk)/filler"
-        function.mend = { unlink(filler) }
+        function.mend = { disk.empty() }
         // From nothing, and with all there but the keys, which are fetched again; with ever more pages left.
         for pages in 0..<8 {
-            try? FileManager.default.removeItem(atPath: "\(disk)/cache")
-            try fill(filler, leaving: pages)
+            try? FileManager.default.removeItem(atPath: "\(disk.path)/cache")
+            try disk.fill(leaving: pages)
             try ledger.signIn("001.full.\(pages)", function)
-            try fill(filler, leaving: pages)
+            try disk.fill(leaving: pages)
             try ledger.refresh(function)
         }
         #expect(function.outcomes[.unavailable] ?? 0 > 3, "\(function.outcomes)")
 
-        function.mend = { #expect(mount(nil, disk, nil, UInt(MS_REMOUNT), nil) == 0) }
+        function.mend = { disk.makeReadOnly(false) }
         let before = function.outcomes[.unavailable] ?? 0
         for isSignIn in [false, true] {
-            #expect(mount(nil, disk, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+            disk.makeReadOnly(true)
             if isSignIn { try ledger.signIn("001.read-only", function) } else { try ledger.refresh(function) }
         }
         #expect(function.outcomes[.unavailable] == before + 2)
         try ledger.check(function)
-    }
-
-    /// A file that takes all the space of its disk but so many pages of 4 KiB.
-    private func fill(_ path: String, leaving pages: Int) throws {
-        _ = FileManager.default.createFile(atPath: path, contents: nil)
-        let file = try FileHandle(forWritingTo: URL(filePath: path))
-        var size: UInt64 = 0
-        while (try? file.write(contentsOf: Data(count: 4096))) != nil { size += 4096 }
-        try file.truncate(atOffset: size - min(size, UInt64(pages) * 4096))
-        try file.close()
     }
 }
 #endif
