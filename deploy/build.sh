@@ -4,7 +4,7 @@
 #
 #   deploy/build.sh [--static-libcrypto] [OPTION FOR swift build]...      for example: --traits default,PostgreSQL
 #
-# --static-libcrypto   libcrypto is linked in as well: a sign-in in a process of its own then takes a fifth less of the processor, and
+# --static-libcrypto   libcrypto is linked in as well: a sign-in in a process of its own then takes an eighth less time, and
 #                      libcrypto's security updates are in the program only when it is built again
 #
 # What a function costs is mostly its start, so what the dynamic linker would have to do is kept out: the Swift library, SQLite,
