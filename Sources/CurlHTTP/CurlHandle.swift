@@ -163,6 +163,7 @@ extension HTTPError.Code {
                 CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
                 .tls
             case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .url
+            case CURLE_FAILED_INIT, CURLE_OUT_OF_MEMORY: .library
             default: .transfer
             }
     }

@@ -2,7 +2,7 @@
 package struct HTTPError: Error, Hashable {
     /// For programs and logs; the raw values are stable.
     package enum Code: String, Hashable, Sendable, CaseIterable {
-        /// libcurl is not installed, or is too old.
+        /// libcurl is not installed, or is too old, or has no memory or descriptor to work with.
         case library = "http_library"
         /// The URL is not one that may be asked; see `HTTPURL`.
         case url

@@ -29,7 +29,7 @@ internal import PostgreSQLShim
 
     init(_ location: PostgreSQLLocation, until patience: TimeLimit) throws(PostgreSQLFailure) {
         guard let library = unsafe PostgreSQLLibrary.opened else {
-            throw .unavailable("libpq.so.5 (14 or newer) is not installed: apt-get install libpq5")
+            throw .unavailable("libpq.so.5 (14 or newer) cannot be opened: apt-get install libpq5, and leave it memory")
         }
         let connectSeconds = location.value("connect_timeout").flatMap { Int($0) } ?? 0
         let limit = patience.atMost(connectSeconds > 0 ? .seconds(connectSeconds) : nil)
