@@ -9,7 +9,20 @@ internal import SQLiteShim
     private let idle = IdleStatements()
 
     /// Opens the database; nil when there is no file. SQLite never creates it: `DatabaseFile` does, with the right mode.
+    ///
+    /// SQLite opens for reading what it cannot open for writing. A file that was not there for the first and that another process had
+    /// created by the second would stay read-only, so what is read-only is opened once more.
     static func open(_ path: String, patience: Patience) throws(SQLiteFailure) -> Connection? {
+        guard var connection = try opened(path) else { return nil }
+        if connection.isReadOnly {
+            guard let again = try opened(path) else { return nil }
+            connection = again
+        }
+        try connection.configure(patience)
+        return connection
+    }
+
+    private static func opened(_ path: String) throws(SQLiteFailure) -> Connection? {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
@@ -21,10 +34,10 @@ internal import SQLiteShim
             if code == SQLITE_CANTOPEN, systemError == ENOENT { return nil }
             throw .code(code, systemError: systemError)
         }
-        let connection = unsafe Connection(takingOwnershipOf: handle)
-        try connection.configure(patience)
-        return connection
+        return unsafe Connection(takingOwnershipOf: handle)
     }
+
+    private var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
     private init(takingOwnershipOf handle: OpaquePointer) {
         unsafe self.handle = unsafe handle

@@ -41,6 +41,49 @@ import Testing
         #expect(function.outcomes.keys.count == (store.name == "PostgreSQL" ? 2 : 3), "\(function.outcomes)")
     }
 
+    /// Sixteen processes at once, and no file yet: one was told that there is none to write to, and then found one to read.
+    @Test func aDatabaseThatAnotherProcessCreatesMeanwhileIsWrittenTo() throws {
+        let preload = try Preload(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <fcntl.h>
+            #include <stdarg.h>
+            #include <string.h>
+            #include <unistd.h>
+            static int opened(const char *name, const char *path, int flags, va_list more) {
+                static int isThere;
+                int (*next)(const char *, int, ...) = dlsym(RTLD_NEXT, name);
+                int mode = flags & O_CREAT ? va_arg(more, int) : 0;
+                if (isThere || !strstr(path, "accounts.sqlite") || (flags & (O_ACCMODE | O_CREAT)) != O_RDWR)
+                    return next(path, flags, mode);
+                isThere = 1;
+                close(next(path, O_RDWR | O_CREAT | O_EXCL, 0600));
+                errno = ENOENT;
+                return -1;
+            }
+            #define OPEN(name) \\
+                int name(const char *path, int flags, ...) { \\
+                    va_list more; \\
+                    va_start(more, flags); \\
+                    int file = opened(#name, path, flags, more); \\
+                    va_end(more); \\
+                    return file; \\
+                }
+            OPEN(open)
+            OPEN(open64)
+            """)
+        let function = try ConfinedFunction()
+        let folder = function.site.folder.appending(path: "state")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        function.site.environment["AUTH_APPLE_STORE"] = "sqlite:\(folder.appending(path: "accounts.sqlite").path())"
+        let event = try function.site.event(token: function.site.token())
+        let answer = try function.answer(event, under: [], adding: ["LD_PRELOAD": preload.path])
+        #expect(answer?.status == 201)
+    }
+
     /// So PostgreSQL is asked where the whole system has none left.
     @Test(arguments: KilledStore.all.filter { $0.name == "PostgreSQL" })
     func withoutASocketNothingIsLost(_ store: KilledStore) throws {
