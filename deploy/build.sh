@@ -42,7 +42,7 @@ $compiler -O2 -fno-math-errno -fstack-protector-strong -Wall -Wextra -Werror -c 
 # lld, because gold keeps references of sections that it has dropped, and with them symbols of glibc 2.36. `now` with the
 # default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program
 # would be taken before the system's. Swift's functions have stack protectors by themselves; C's are asked for here. Without the
-# frontend's option every program has Swift's regular expressions in it, a quarter of its size, used or not. The functions that a
+# frontend's option every program has Swift's regular expressions in it, a seventh of its size, used or not. The functions that a
 # sign-in runs stand together, since memory is read in pieces of 64 KB: Tests/Benchmarks/instructions.sh order made the list, and names
 # in it that there are no more do nothing.
 for product in auth-apple apple-simulator; do

@@ -11,8 +11,8 @@
 # order    writes the functions that those requests run into deploy/link/order.txt, by which the linker puts them together. Of a
 #          program that has its symbols still: deploy/build.sh -Xlinker --strip-debug
 #
-# "own" is what runs in the program itself, Swift's library included: it is the same on every machine with the same Swift, within
-# half a per cent. "all" has the libraries and the dynamic linker in it, and is compared only where their versions are those on
+# "own" is what runs in the program itself, with Swift's library and SQLite in it: it is the same on every machine with the same
+# two, within half a per cent. "all" has the libraries and the dynamic linker in it, and is compared only where their versions are those on
 # record, and the processor has the same of what libcrypto chooses its code by.
 set -eu
 case ${1-check} in
@@ -120,8 +120,8 @@ if [ "$wanted" = order ]; then
     exit 0
 fi
 
-swift=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/\1/p')
-libraries="$(dpkg-query -W -f '${Version} ' libc6 libssl3 libsqlite3-0 2>/dev/null || true)$(grep -o -m 1 -w avx2 /proc/cpuinfo || true)"
+swift="$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/\1/p'), SQLite $(dpkg-query -W -f '${Version}' libsqlite3-dev 2>/dev/null || true)"
+libraries="$(dpkg-query -W -f '${Version} ' libc6 libssl3 2>/dev/null || true)$(grep -o -m 1 -w avx2 /proc/cpuinfo || true)"
 if [ "$wanted" != check ]; then
     {
         echo "# Instructions of dist/auth-apple, counted by callgrind. Written by Tests/Benchmarks/instructions.sh record."
