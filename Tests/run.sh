@@ -148,12 +148,13 @@ Tests/Fuzz/run.sh "${FUZZ_SECONDS-60}"
 end
 
 # The client's tests are asynchronous, and the others block the pool's few threads: each apart.
+asynchronous='^XidTests|AuthAppleClientTests'
 begin "Tests of the client"
 # shellcheck disable=SC2086 # options
-tests swift test $traits --skip-build --filter XidTests
+tests swift test $traits --skip-build --filter "$asynchronous"
 end
 
 begin "Tests"
 # shellcheck disable=SC2086 # options
-AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple tests swift test $traits --skip-build --skip XidTests
+AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple tests swift test $traits --skip-build --skip "$asynchronous"
 end

@@ -67,7 +67,7 @@ private func request(_ text: String) throws -> Request {
     }
 
     /// A merged body comes in as many members as a client likes; putting it together must not take the square of them.
-    @Test(.timeLimit(.minutes(1))) func aBodyOfManyMembersTakesNoLongerThanItMust() throws {
+    @Test func aBodyOfManyMembersTakesNoLongerThanItMust() throws {
         let members = (0..<30_000).map { "\"\($0)\":0" }.joined(separator: ",")
         let time = try processorTime {
             let request = try request("{\(members),\"__ow_method\":\"post\"}")

@@ -47,8 +47,7 @@ struct CompactJWSTests {
         #expect(throws: JOSEError.algorithm) { try CompactJWS(parsing: token[...], allowing: []) }
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `Every token with one byte changed is refused`() throws {
+    @Test func `Every token with one byte changed is refused`() throws {
         let token = Array(TokenForge().token.utf8)
         let key = TokenForge.key.jwk
         for index in token.indices {

@@ -84,12 +84,14 @@ struct JSONTests {
         #expect(try read("[[],[],[]]", depth: 2).array?.count == 3)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["[", "{\"a\":", "[{\"a\":"])
+    @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
     func `However deep a text goes, it ends at the limit`(_ opening: String) {
         let text = String(repeating: opening, count: 200_000)
-        #expect(throws: JSONError.tooDeep) {
-            try JSON(parsing: Array(text.utf8), limits: JSON.Limits(bytes: 4 << 20))
+        let bytes = Array(text.utf8)
+        let time = processorTime {
+            #expect(throws: JSONError.tooDeep) { try JSON(parsing: bytes, limits: JSON.Limits(bytes: 4 << 20)) }
         }
+        #expect(time < .seconds(1))
     }
 
     @Test(arguments: [#"{"a":1,"a":2}"#, #"{"a":1,"b":2,"\u0061":3}"#, #"[{"x":{"":0,"":0}}]"#])
@@ -120,8 +122,7 @@ struct JSONTests {
     }
 
     /// 64 KiB is the most that a request may hold. Quadratic work would take seconds here.
-    @Test(.timeLimit(.minutes(1)))
-    func `Many members, long names of combining marks, and long numbers cost no more than their length`() throws {
+    @Test func `Many members, long names of combining marks, and long numbers cost no more than their length`() throws {
         let members = "{" + (0..<8000).map { #""\#($0)":0"# }.joined(separator: ",") + "}"
         let marks = String(repeating: "\u{301}\u{316}", count: 8000)
         let names = "{" + (0..<3).map { #""\#(marks)\#($0)":0"# }.joined(separator: ",") + "}"
