@@ -89,6 +89,32 @@ struct KeyTests {
         #expect(!cryptography.isValid(der[...], over: message, by: key.publicKey, algorithm: .es256))
     }
 
+    /// libcrypto's own failure ends the process; what a hostile set of keys holds must not look like one.
+    @Test func `An RSA key that nobody could have made verifies nothing, whatever the signature`() throws {
+        let ones = [UInt8](repeating: 0xFF, count: 1024)
+        let zeros = [UInt8](repeating: 0, count: 1024)
+        var moduli: [[UInt8]] = []
+        for bytes in [256, 257, 384, 512, 1024] {
+            let random = try cryptography.randomBytes(bytes)
+            moduli.append([0x80] + zeros[..<(bytes - 2)] + [1])
+            moduli.append(Array(ones[..<bytes]))
+            moduli.append([0xC0 | random[0]] + random[1..<(bytes - 1)] + [random[bytes - 1] | 1])
+        }
+        for modulus in moduli {
+            for exponent in [[3], [1, 0, 1], [0xFF, 0xFF, 0xFF, 0xFF]] as [[UInt8]] {
+                let key = PublicKey.rsa(try #require(PublicKey.RSA(modulus: modulus, exponent: exponent)))
+                let length = modulus.count
+                let signatures: [ArraySlice<UInt8>] = [
+                    [], [0], zeros[..<length], zeros[..<(length - 1)] + [1], ones[..<length], modulus[...],
+                    modulus[..<(length - 1)] + [0], [0] + modulus, modulus[1...], ones[...],
+                ]
+                for signature in signatures {
+                    #expect(!cryptography.isValid(signature, over: message, by: key, algorithm: .rs256))
+                }
+            }
+        }
+    }
+
     @Test func `A key verifies by its own algorithm only`() throws {
         for algorithm in [SignatureAlgorithm.es256, .rs256] {
             let key = try cryptography.generateKey(for: algorithm)
