@@ -19,7 +19,7 @@ final class KilledFunction: TroubledFunction {
     }
 
     func answerInTrouble(_ event: Data) throws -> FunctionSite.Answer? {
-        guard let line = try linesUnlessKilled(event).first else {
+        guard let line = try linesUnlessKilled(event, within: window).first else {
             lost += 1
             if lost > 2 * answered + 4 { window = min(5_000_000, window * 1.1) }
             return nil
@@ -29,13 +29,13 @@ final class KilledFunction: TroubledFunction {
         return try FunctionSite.Answer(output: line)
     }
 
-    /// The whole lines that a process writes until it is killed at a random moment.
-    func linesUnlessKilled(_ input: Data, _ arguments: [String] = [], slower factor: Double = 1) throws -> [Data] {
+    /// The whole lines that a process writes until it is killed at a random moment, within some microseconds of its beginning.
+    func linesUnlessKilled(_ input: Data, _ arguments: [String] = [], within window: Double) throws -> [Data] {
         let (events, output) = (site.folder.appending(path: "in"), site.folder.appending(path: "out"))
         try input.write(to: events)
         let process = try ChildProcess(
             program, arguments, environment: site.environment, input: events, output: output)
-        usleep(UInt32.random(in: 0...UInt32(window * factor)))
+        usleep(UInt32.random(in: 0...UInt32(window)))
         process.kill(SIGKILL)
         process.wait()
         // The last line has no end, or is nothing.
