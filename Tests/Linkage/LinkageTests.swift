@@ -68,6 +68,15 @@ struct LinkageTests {
         #expect(!header.contains("RUNPATH") && !header.contains("RPATH"))
     }
 
+    /// A library that is opened later would take a function of the program's for its own, as libgcc_s did `_dl_find_object`.
+    @Test func theReleaseOffersNoSymbolToLibraries() throws {
+        let release = try ReleaseBinary()
+        #expect(try release.run("nm", "-D", release.url.path()).contains(" U "))
+        for program in [release.url, release.simulator] {
+            #expect(try release.run("nm", "-D", "--defined-only", program.path()) == "")
+        }
+    }
+
     /// What another program finds: checksec, of Debian's package of that name.
     @Test(.enabled(if: ReleaseBinary.hasChecksec, "checksec is not installed: deploy/packages.sh test"))
     func checksecFindsNothingMissing() throws {
