@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes the software bill of materials of a release program, SPDX 2.3 in JSON, to standard output: what is linked into it,
-# what it loads at its start, and libcurl, which it opens when a fetch is due. Versions are those of this machine's packages.
+# what it loads at its start, and what it opens when it is due: libcurl, and libpq where the program has the PostgreSQL store.
+# Versions are those of this machine's packages.
 #
 #   deploy/sbom.sh dist/auth-apple >dist/auth-apple.spdx.json
 #
@@ -67,8 +68,11 @@ case $libraries in *libcrypto*) ;; *) addFile "$(archive libcrypto.a)" STATIC_LI
 # SQLite, where it is in the program at all: its file format's first words.
 ! grep -qa 'SQLite format 3' "$program" || addFile "$(archive libsqlite3.a)" STATIC_LINK
 for library in $libraries; do addFile "$library" DYNAMIC_LINK; done
-curl=$(ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)
-[ -z "$curl" ] || addFile "$curl" OPTIONAL_DEPENDENCY_OF
+for name in libcurl.so.4 libpq.so.5; do
+    grep -qaF "$name" "$program" || continue
+    library=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -n 1)
+    [ -z "$library" ] || addFile "$library" OPTIONAL_DEPENDENCY_OF
+done
 
 cat <<JSON
 {

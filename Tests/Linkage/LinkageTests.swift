@@ -105,6 +105,8 @@ struct LinkageTests {
             Set(names).isSuperset(of: ["swift-runtime", "libssl3", "libc6", "libsqlite3-dev", "libgcc-12-dev"]),
             "\(names)")
         #expect(names.contains { $0.hasPrefix("libcurl4") }, "what is opened later is in it too")
+        let opensLibpq = try Data(contentsOf: release.url).range(of: Data("libpq.so.5".utf8)) != nil
+        #expect(names.contains("libpq5") == opensLibpq)
         for package in packages { #expect(!(package["versionInfo"] as? String ?? "").isEmpty, "\(package)") }
     }
 
