@@ -28,6 +28,19 @@ import Testing
         }
     }
 
+    /// A role's credentials come in variables of AWS's.
+    @Test func theContainersEnvironmentIsHandedOnAsFarAsTheProgramReadsIt() throws {
+        let script = Installed.package.appending(path: "deploy/container/environment.sh").path()
+        let ran = try Ran(
+            "/bin/sh", script,
+            environment: [
+                "PATH": "/usr/bin:/bin", "AUTH_APPLE_STORE": "dynamodb:t", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "u",
+                "PGPASSFILE": "/p", "AUTH_APPLE_MODE": "", "OTHER_SECRET": "s",
+            ])
+        let names = ran.text.matches(of: /"(\w+)" => env\.(\w+),\n/).map { $0.1 == $0.2 ? String($0.1) : "" }
+        #expect(names.sorted() == ["AUTH_APPLE_STORE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "PGPASSFILE"])
+    }
+
     /// The variables that the shipped `environment.conf` sets are enough, and none is misspelt: `auth-apple check` has nothing
     /// to say of the configuration but that this machine has no such key file.
     @Test(arguments: ["apache", "nginx", "lighttpd"])
