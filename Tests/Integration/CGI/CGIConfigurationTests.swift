@@ -28,6 +28,15 @@ import Testing
         }
     }
 
+    /// Debian's unit makes one argument of all the options in `/etc/default/fcgiwrap`.
+    @Test func theGuidesOptionsOfFcgiwrapAreTakenAsOneWord() throws {
+        let guide = Installed.package.appending(path: "deploy/cgi/nginx/README.md")
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        let options = try #require(text.firstMatch(of: /DAEMON_OPTS="?([^"\n]+)/)?.1)
+        let ran = try Ran("/usr/sbin/fcgiwrap", String(options), "-h", environment: [:])
+        #expect(ran.status == 0 && ran.text.contains("Usage: "), "\(ran.text)")
+    }
+
     /// A role's credentials come in variables of AWS's.
     @Test func theContainersEnvironmentIsHandedOnAsFarAsTheProgramReadsIt() throws {
         let script = Installed.package.appending(path: "deploy/container/environment.sh").path()
