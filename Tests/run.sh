@@ -6,6 +6,7 @@
 #
 #   Tests/run.sh        FUZZ_SECONDS says how long each target is fuzzed: 60 without
 set -eu
+case ${1-} in --help | -h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; exit 0 ;; esac
 cd "$(dirname "$0")/.."
 
 package_root=$PWD

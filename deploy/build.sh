@@ -34,10 +34,15 @@ for compiler in clang cc gcc; do
 done
 [ -f "$archive" ] || { echo "build.sh: libstdc++.a is missing; on Debian 12: apt-get install libstdc++-12-dev" >&2; exit 69; }
 for name in $linked; do
+    archive=$($compiler -print-file-name="$name.a")
+    if [ "$name" = libcrypto ] && [ ! -f "$archive" ]; then
+        echo "build.sh: libcrypto.a is missing; on Debian 12: apt-get install libssl-dev" >&2
+        exit 69
+    fi
     # Where there is none, without the trait SQLite say, the link goes to nowhere and the linker looks further.
-    ln -sf "$($compiler -print-file-name="$name.a")" "$archives/$name.a"
+    ln -sf "$archive" "$archives/$name.a"
 done
-$compiler -O2 -fno-math-errno -fstack-protector-strong -Wall -Wextra -Werror -c -o "$archives/runtime.o" deploy/link/runtime.c
+$compiler -O2 -fno-math-errno -fvisibility=hidden -fstack-protector-strong -Wall -Wextra -Werror -c -o "$archives/runtime.o" deploy/link/runtime.c
 
 # lld, because gold keeps references of sections that it has dropped, and with them symbols of glibc 2.36. `now` with the
 # default relro: no table of function pointers stays writable. Without `--disable-local-rpath` a library beside the program

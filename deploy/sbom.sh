@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes the software bill of materials of a release program, SPDX 2.3 in JSON, to standard output: what is linked into it,
-# what it loads at its start, and libcurl, which it opens when a fetch is due. Versions are those of this machine's packages.
+# what it loads at its start, and what it opens when it is due: libcurl, and libpq where the program has the PostgreSQL store.
+# Versions are those of this machine's packages.
 #
 #   deploy/sbom.sh dist/auth-apple >dist/auth-apple.spdx.json
 #
@@ -11,8 +12,15 @@ case ${1-} in "" | --help | -h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; ex
 program=$1
 root=$(dirname "$0")/..
 sum=$(sha256sum "$program" | cut -d' ' -f1)
-commit=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo unknown)
-time=${SOURCE_DATE_EPOCH-$(git -C "$root" log -1 --format=%ct 2>/dev/null || date +%s)}
+# Unpacked inside another repository it would be that one's commit; and what is changed is no commit's.
+commit=unknown
+time=$(date +%s)
+if prefix=$(git -C "$root" rev-parse --show-prefix 2>/dev/null) && [ -z "$prefix" ]; then
+    commit=$(git -C "$root" rev-parse HEAD)
+    [ -z "$(git -C "$root" status --porcelain)" ] || commit=$commit-dirty
+    time=$(git -C "$root" log -1 --format=%ct)
+fi
+time=${SOURCE_DATE_EPOCH-$time}
 licence='"licenseConcluded":"NOASSERTION","copyrightText":"NOASSERTION","downloadLocation":"NOASSERTION","filesAnalyzed":false'
 
 packages=
@@ -55,14 +63,16 @@ add swift-runtime "$swift" "Apache-2.0 WITH Swift-exception" "pkg:github/swiftla
 archive() { "${CC-clang}" -print-file-name="$1"; }
 addFile "$(archive libstdc++.a)" STATIC_LINK
 addFile "$(archive libgcc_eh.a)" STATIC_LINK
-ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) .*/\1/p' >"$program.libraries"
-grep -q libcrypto "$program.libraries" || addFile "$(archive libcrypto.a)" STATIC_LINK
+libraries=$(ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) .*/\1/p')
+case $libraries in *libcrypto*) ;; *) addFile "$(archive libcrypto.a)" STATIC_LINK ;; esac
 # SQLite, where it is in the program at all: its file format's first words.
 ! grep -qa 'SQLite format 3' "$program" || addFile "$(archive libsqlite3.a)" STATIC_LINK
-while read -r library; do addFile "$library" DYNAMIC_LINK; done <"$program.libraries"
-rm -f "$program.libraries"
-curl=$(ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)
-[ -z "$curl" ] || addFile "$curl" OPTIONAL_DEPENDENCY_OF
+for library in $libraries; do addFile "$library" DYNAMIC_LINK; done
+for name in libcurl.so.4 libpq.so.5; do
+    grep -qaF "$name" "$program" || continue
+    library=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -n 1)
+    [ -z "$library" ] || addFile "$library" OPTIONAL_DEPENDENCY_OF
+done
 
 cat <<JSON
 {

@@ -28,11 +28,17 @@ package protocol UserStore: UserRepository, AttemptCounter {
     /// carried out and kept safe is thrown, with the remedy.
     func check() throws(StoreError) -> String
 
+    /// Whether the schema is as this program makes it, looked at without changing it: any request makes or upgrades one that is not.
+    func hasCurrentSchema() throws(StoreError) -> Bool
+
     /// Lets go of what is open; the next call opens it anew. Before the process forks: no connection may be used on both sides.
     func close()
 }
 
 extension UserStore {
+    /// Of a store in which requests make nothing of the kind.
+    package func hasCurrentSchema() throws(StoreError) -> Bool { true }
+
     /// Keeps the audit for 400 days: a year, and the time to look back on it.
     package func purge(before time: UnixTime) throws(StoreError) -> PurgeCount {
         try purge(before: time, auditDays: 400)

@@ -63,6 +63,8 @@ extension CheckCommand {
     /// What waits to be told to Apple is no fault; what cannot be told, because nobody is configured to, is.
     static func checkOutbox(_ rooms: Rooms) -> Bool {
         do throws(StoreError) {
+            // Reading would make the store, or upgrade it, before the program that serves knows the new schema.
+            guard try rooms.store.hasCurrentSchema() else { return true }
             let waiting = try rooms.store.revocations(limit: 1000)
             guard let first = waiting.first else { return true }
             let count = waiting.count == 1000 ? "1000 or more" : "\(waiting.count)"

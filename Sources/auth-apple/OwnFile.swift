@@ -49,7 +49,7 @@ struct OwnFile {
 
     private func withTemporary(_ bytes: [UInt8], _ place: (String) throws(Problem) -> Void) throws(Problem) {
         let folder = Self.folder(of: path)
-        Self.createFolder(folder)
+        try Self.createFolder(folder)
         let temporary = "\(path).\(getpid()).new"
         unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -71,11 +71,13 @@ struct OwnFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Missing folders, closed to others. A failure shows when the file is opened.
-    private static func createFolder(_ folder: String) {
+    /// Missing folders, closed to others.
+    private static func createFolder(_ folder: String) throws(Problem) {
         var status = stat()
-        guard unsafe stat(folder, &status) != 0 else { return }
-        createFolder(self.folder(of: folder))
-        unsafe mkdir(folder, 0o700)
+        guard unsafe stat(folder, &status) != 0, errno == ENOENT else { return }
+        try createFolder(self.folder(of: folder))
+        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw Problem(reason: "is in a folder that cannot be created (\(System.errorText()))")
+        }
     }
 }

@@ -94,8 +94,9 @@ struct Program {
           auth-apple --version
 
         It is configured by environment variables AUTH_APPLE_…; README.md has the table.
-        Exit status: 0 done, 64 no such command, 65 some could not be done, 66 no such account, 73 a file cannot be made, 74 no event or no way
-        out for the answer, 75 try again later, 78 not configured.
+        Exit status: 0 done, 64 no such command, 65 some could not be done, 66 no such account, 70 libcrypto failed or the
+        runtime cannot be talked to, 73 a file cannot be made, 74 no event or no way out for the answer, 75 try again later,
+        78 not configured.
         """
 }
 

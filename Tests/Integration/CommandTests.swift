@@ -49,6 +49,32 @@ import Testing
         #expect(refused.status == 78 && refused.text.contains("AUTH_APPLE_SIGNING_KEYS_FILE"))
     }
 
+    /// It is run before a change, and at times by somebody else than the function's user.
+    @Test func checkMakesNoDatabase() throws {
+        let site = try FunctionSite()
+        var environment = site.environment
+        let state = site.folder.appending(path: "not yet")
+        environment["AUTH_APPLE_STORE"] = "sqlite:\(state.path(percentEncoded: false))/accounts.sqlite"
+        let ran = try Ran(Programs.built("auth-apple").path(), "check", environment: environment)
+        #expect(ran.status == 0 && ran.text.contains("does not exist yet, the first sign-in creates it"), "\(ran.text)")
+        #expect(!FileManager.default.fileExists(atPath: state.path(percentEncoded: false)))
+    }
+
+    /// Root's own folders, as where a guide was followed by another user: sysfs refuses root as well.
+    @Test func aFolderThatCannotBeMadeIsTheReasonThatIsTold() throws {
+        let site = try FunctionSite()
+        let ran = try Ran(
+            Programs.built("auth-apple").path(), "keys", "new",
+            environment: ["AUTH_APPLE_SIGNING_KEYS_FILE": "/sys/auth-apple/keys/new.json"])
+        #expect(ran.status == 73 && ran.text.contains("is in a folder that cannot be created ("), "\(ran.text)")
+        let made = site.folder.appending(path: "a/b/keys.json").path()
+        #expect(
+            try Ran(
+                Programs.built("auth-apple").path(), "keys", "new",
+                environment: ["AUTH_APPLE_SIGNING_KEYS_FILE": made]
+            ).status == 0)
+    }
+
     @Test func showPrintsThePublicSetAndNothingPrivate() throws {
         let site = try FunctionSite()
         let ran = try site.run("keys", "show")

@@ -68,6 +68,15 @@ struct LinkageTests {
         #expect(!header.contains("RUNPATH") && !header.contains("RPATH"))
     }
 
+    /// A library that is opened later would take a function of the program's for its own, as libgcc_s did `_dl_find_object`.
+    @Test func theReleaseOffersNoSymbolToLibraries() throws {
+        let release = try ReleaseBinary()
+        #expect(try release.run("nm", "-D", release.url.path()).contains(" U "))
+        for program in [release.url, release.simulator] {
+            #expect(try release.run("nm", "-D", "--defined-only", program.path()) == "")
+        }
+    }
+
     /// What another program finds: checksec, of Debian's package of that name.
     @Test(.enabled(if: ReleaseBinary.hasChecksec, "checksec is not installed: deploy/packages.sh test"))
     func checksecFindsNothingMissing() throws {
@@ -92,10 +101,13 @@ struct LinkageTests {
         let sum = try #require((own["checksums"] as? [[String: String]])?.first?["checksumValue"])
         #expect(try release.run("sha256sum", release.url.path()).hasPrefix(sum))
         let names = packages.compactMap { $0["name"] as? String }
+        let libcrypto = try release.neededLibraries().contains("libcrypto.so.3") ? "libssl3" : "libssl-dev"
         #expect(
-            Set(names).isSuperset(of: ["swift-runtime", "libssl3", "libc6", "libsqlite3-dev", "libgcc-12-dev"]),
+            Set(names).isSuperset(of: ["swift-runtime", libcrypto, "libc6", "libsqlite3-dev", "libgcc-12-dev"]),
             "\(names)")
         #expect(names.contains { $0.hasPrefix("libcurl4") }, "what is opened later is in it too")
+        let opensLibpq = try Data(contentsOf: release.url).range(of: Data("libpq.so.5".utf8)) != nil
+        #expect(names.contains("libpq5") == opensLibpq)
         for package in packages { #expect(!(package["versionInfo"] as? String ?? "").isEmpty, "\(package)") }
     }
 

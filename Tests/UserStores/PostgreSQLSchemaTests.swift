@@ -17,6 +17,16 @@ import Testing
         #expect(deployed == PostgreSQLSchema.script)
     }
 
+    @Test func aLookMakesNoSchema() throws {
+        let store = try UserStores.open(server.url(schema: PostgreSQLServer.newSchema()))
+        for _ in 0..<2 {
+            #expect(try !store.hasCurrentSchema())
+            #expect(try store.check().contains("empty"))
+        }
+        _ = try store.signIn(person("1")) { login(of: $0) }
+        #expect(try store.hasCurrentSchema())
+    }
+
     @Test func anotherProgramsTablesAndNewerOnesOfOursAreRefused() throws {
         let (foreign, newer) = (PostgreSQLServer.newSchema(), PostgreSQLServer.newSchema())
         try server.psql("CREATE SCHEMA \(foreign); CREATE TABLE \(foreign).users (id int)")

@@ -7,7 +7,7 @@
 #
 #   glibc 2.34            has it; a program that needs a newer one is refused here
 #   libcrypto.so.3        has it (OpenSSL 3), and its certificates
-#   libcurl.so.4          has it (libcurl-minimal); opened at the first event
+#   libcurl.so.4          has it (libcurl-minimal); opened to ask for the first event
 set -eu
 case ${1-} in --help | -h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; exit 0 ;; esac
 cd "$(dirname "$0")/../.."

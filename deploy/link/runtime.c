@@ -1,4 +1,5 @@
-// What a release program brings with it in place of functions of newer versions of glibc. Compiled by deploy/build.sh.
+// What a release program brings with it in place of functions of newer versions of glibc. Compiled by deploy/build.sh, with hidden
+// visibility: a library that is opened later, libcurl's or libpq's libgcc_s say, goes on with glibc's own.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -3,6 +3,12 @@ package import Accounts
 internal import JOSE
 
 extension PostgreSQLUserStore {
+    package func hasCurrentSchema() throws(StoreError) -> Bool {
+        try withConnection { connection, limit throws(PostgreSQLFailure) in
+            try connection.schemaVersion(in: location.schema, until: limit) == PostgreSQLSchema.steps.count
+        }
+    }
+
     package func check() throws(StoreError) -> String {
         try withConnection { connection, limit throws(PostgreSQLFailure) in
             let server = try connection.run(

@@ -76,6 +76,16 @@ extension SQLiteUserStore {
         try perform { connection throws(SQLiteFailure) in try connection.accounts(after: last, limit: limit) }
     }
 
+    package func hasCurrentSchema() throws(StoreError) -> Bool {
+        do throws(SQLiteFailure) {
+            if file.exists { try file.checkProtection() }
+            guard let connection = try Connection.open(file.path, patience: patience) else { return false }
+            return try connection.hasCurrentSchema()
+        } catch {
+            throw error.error(for: file.path)
+        }
+    }
+
     package func check() throws(StoreError) -> String {
         do throws(SQLiteFailure) {
             if file.exists { try file.checkProtection() }

@@ -28,6 +28,28 @@ import Testing
         }
     }
 
+    /// Debian's unit makes one argument of all the options in `/etc/default/fcgiwrap`.
+    @Test func theGuidesOptionsOfFcgiwrapAreTakenAsOneWord() throws {
+        let guide = Installed.package.appending(path: "deploy/cgi/nginx/README.md")
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        let options = try #require(text.firstMatch(of: /DAEMON_OPTS="?([^"\n]+)/)?.1)
+        let ran = try Ran("/usr/sbin/fcgiwrap", String(options), "-h", environment: [:])
+        #expect(ran.status == 0 && ran.text.contains("Usage: "), "\(ran.text)")
+    }
+
+    /// A role's credentials come in variables of AWS's.
+    @Test func theContainersEnvironmentIsHandedOnAsFarAsTheProgramReadsIt() throws {
+        let script = Installed.package.appending(path: "deploy/container/environment.sh").path()
+        let ran = try Ran(
+            "/bin/sh", script,
+            environment: [
+                "PATH": "/usr/bin:/bin", "AUTH_APPLE_STORE": "dynamodb:t", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "u",
+                "PGPASSFILE": "/p", "AUTH_APPLE_MODE": "", "OTHER_SECRET": "s",
+            ])
+        let names = ran.text.matches(of: /"(\w+)" => env\.(\w+),\n/).map { $0.1 == $0.2 ? String($0.1) : "" }
+        #expect(names.sorted() == ["AUTH_APPLE_STORE", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "PGPASSFILE"])
+    }
+
     /// The variables that the shipped `environment.conf` sets are enough, and none is misspelt: `auth-apple check` has nothing
     /// to say of the configuration but that this machine has no such key file.
     @Test(arguments: ["apache", "nginx", "lighttpd"])
