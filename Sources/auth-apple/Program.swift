@@ -47,8 +47,16 @@ struct Program {
         }
     }
 
+    /// Says how the command is called, where the first word is one.
     private func unknownCommand() -> Int32 {
-        Descriptor.printError("auth-apple: no such command; auth-apple --help lists them")
+        var usage: [Substring] = []
+        var isMeant = false
+        for line in Self.help.split(separator: "\n") where line.hasPrefix("  ") {
+            if line.hasPrefix("  auth-apple ") { isMeant = line.hasPrefix("  auth-apple \(arguments[0]) ") }
+            if isMeant { usage.append(line) }
+        }
+        let remedy = usage.isEmpty ? "; auth-apple --help lists them" : "; of that name there are:\n" + usage.joined(separator: "\n")
+        Descriptor.printError("auth-apple: no such command\(remedy)")
         return ExitStatus.usage
     }
 
