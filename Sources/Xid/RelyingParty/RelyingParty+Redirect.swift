@@ -90,6 +90,8 @@ extension RelyingParty {
             await revokeTokens(of: record)
             throw XidError(.cancelled)
         }
+        // One that is under way is the former session's: who asks from now on does not wait for it.
+        renewal = nil
         try keep(record)
         return record.session(issuer: client.issuerURL)
     }
