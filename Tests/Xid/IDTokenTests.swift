@@ -54,6 +54,12 @@ import Testing
         #expect(Self.refusal(["auth_time": .integer(Self.now.seconds + seconds)]) == nil)
     }
 
+    /// In milliseconds, say, any login would do.
+    @Test(arguments: [(Int64(60), XidError.Code?.none), (61, .idTokenAuthTime), (1_800_000_000_000, .idTokenAuthTime)])
+    func aLoginOfTheFutureIsNone(seconds: Int64, expected: XidError.Code?) {
+        #expect(Self.refusal(["auth_time": .integer(Self.now.seconds + seconds)], maxAge: 100) == expected)
+    }
+
     @Test func whoAsksForAnAgeMustBeTold() {
         #expect(Self.refusal([:], maxAge: 100) == .idTokenAuthTime)
         #expect(Self.refusal(["auth_time": "1800000000"], maxAge: 100) == .idTokenAuthTime)

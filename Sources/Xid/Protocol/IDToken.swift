@@ -76,7 +76,7 @@ struct IDTokenExpectation {
             guard UnixTime(seconds: notBefore) <= latest else { throw XidError(.idTokenNotYetValid) }
         }
         if let maxAge {
-            guard let time = claims["auth_time"]?.integer,
+            guard let time = claims["auth_time"]?.integer, UnixTime(seconds: time) <= latest,
                 now <= UnixTime(seconds: time).adding(seconds: maxAge).adding(seconds: Self.leeway)
             else { throw XidError(.idTokenAuthTime) }
         }
