@@ -235,6 +235,17 @@ import Testing
         #expect(!trial.provider.locked { trial.provider.isFamilyRevoked })
     }
 
+    /// An app that is ended while it waits for the keys must not have spent its refresh token.
+    @Test func theKeysAreAskedForBeforeTheRefreshTokenIsSpent() async throws {
+        let (trial, _) = try await Self.signedIn()
+        trial.clock.advance(1000)
+        let later = trial.restarted()
+        let before = trial.provider.paths.count
+        _ = try await later.xid.getAccessToken()
+        let asked = trial.provider.paths.dropFirst(before)
+        #expect(Array(asked) == ["/.well-known/openid-configuration", "/keys", "/token"])
+    }
+
     @Test func cancellingASignInDoesNotVoidARenewal() async throws {
         let (trial, _) = try await Self.signedIn(isLocal: false)
         defer { trial.site?.stop() }

@@ -79,6 +79,9 @@ extension RelyingParty {
     private func renew(_ record: SessionRecord, epoch: Int) async throws -> SessionRecord {
         guard let refreshToken = record.refreshToken else { throw XidError(.reauthorizationRequired) }
         let metadata = try await provider.currentMetadata()
+        // First, so that nothing is fetched between the answer, which spends the refresh token, and its being kept: the app may be
+        // ended there. Where there are no keys now, the answer may need none.
+        _ = try? await provider.currentKeys()
         let response = try await connection.post(
             [
                 ("grant_type", "refresh_token"), ("refresh_token", refreshToken.text),
