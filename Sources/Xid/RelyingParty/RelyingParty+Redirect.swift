@@ -30,7 +30,7 @@ extension RelyingParty {
 
         let epoch = self.epoch
         let resumed = resume(flow)
-        defer { if let resumed, self.attempt === resumed { self.attempt = nil } }
+        defer { if let resumed { close(resumed) } }
         let attempt = attempt.flatMap { $0.state == flow.state ? $0 : nil }
         let task = Task {
             try await self.redeem(code, of: flow) { epoch != self.epoch || attempt?.isCancelled == true }
@@ -58,7 +58,7 @@ extension RelyingParty {
 
     /// A sign-in whose browser an earlier run of the app has opened is open until its end, too. Nil where there is another.
     private func resume(_ flow: PendingFlow) -> Attempt? {
-        guard attempt == nil else { return nil }
+        guard attempt?.isCancelled ?? true else { return nil }
         attempts += 1
         let resumed = Attempt(number: attempts)
         resumed.state = flow.state
