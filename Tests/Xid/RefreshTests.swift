@@ -246,6 +246,24 @@ import Testing
         #expect(Array(asked) == ["/.well-known/openid-configuration", "/keys", "/token"])
     }
 
+    /// There were two clients of one session then, and each spent its refresh token, which the provider takes for a theft.
+    @Test func configuringTheSameAgainLeavesARenewalAlone() async throws {
+        let (trial, _) = try await Self.signedIn(isLocal: false)
+        defer { trial.site?.stop() }
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        let first = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        await gate.reached()
+        trial.xid.configure(options: trial.configuration)
+        let second = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        try await Task.sleep(for: .milliseconds(50))
+        gate.open(2)
+        let token = try await first.value
+        #expect(try await second.value == token)
+        #expect(!trial.provider.locked { trial.provider.isFamilyRevoked })
+        #expect(try await trial.xid.getAccessToken() == token)
+    }
+
     @Test func cancellingASignInDoesNotVoidARenewal() async throws {
         let (trial, _) = try await Self.signedIn(isLocal: false)
         defer { trial.site?.stop() }
