@@ -102,6 +102,14 @@ import Testing
         #expect(Self.refusal(["iss": .string(issuer)]) == .idTokenIssuer)
     }
 
+    /// A provider that lists groups in it is not told from one that is broken, unless the error says so.
+    @Test(arguments: [(4000, XidError.Code?.none), (8000, .responseTooLarge)])
+    func aTokenThatIsTooLongIsNotCalledMalformed(count: Int, expected: XidError.Code?) async throws {
+        let groups = JSON.string(String(repeating: "g", count: count))
+        let trial = try Trial(isLocal: true, mutations: [.setClaim("groups", groups)])
+        #expect(await Trial.code { try await trial.xid.signIn() } == expected)
+    }
+
     @Test func maxAgeIsAskedForAndChecked() async throws {
         let trial = try Trial(isLocal: true, mutations: [.setTime("auth_time", -200)])
         #expect(await Trial.code { try await trial.xid.signIn(options: .init(maxAge: 100)) } == .idTokenAuthTime)

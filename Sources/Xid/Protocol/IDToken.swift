@@ -124,7 +124,8 @@ extension XidError {
     init(idToken error: JOSEError) {
         let code: Code =
             switch error {
-            case .tooLarge, .malformed, .critical: .idTokenMalformed
+            case .tooLarge: .responseTooLarge
+            case .malformed, .critical: .idTokenMalformed
             case .algorithm: .idTokenAlgorithm
             case .keyIDMissing, .keyUnknown, .keyUnusable: .idTokenKeyUnknown
             case .keyAmbiguous: .ambiguousKey
