@@ -44,7 +44,9 @@ public final class Xid: Sendable {
     ///
     /// Sessions are kept by issuer and client, so another configuration finds its own. A sign-in that is open is cancelled.
     public func configure(options: XidConfiguration) {
-        let former = state.withLock { state in
+        let former = state.withLock { state -> RelyingParty? in
+            // The same again: beside the former, another client of its session would spend the refresh token a second time.
+            if let party = state.party, state.configuration == options, !party.isFlowPending { return nil }
             defer { (state.configuration, state.party) = (options, nil) }
             return state.party
         }

@@ -34,7 +34,7 @@ struct SessionText {
             "scopes": .array(session.scopes.map { .string($0) }), "token_type": .string(session.tokenType),
         ]
         object["expires_at"] = Self.seconds(session.expiresAt).map { .integer($0) } ?? .null
-        return JSON.object(object).text
+        return Terminal.visible(json: JSON.object(object).text)
     }
 
     static let noneJSON = JSON.object(["signed_in": .bool(false)]).text

@@ -28,15 +28,25 @@ enum Terminal {
 
     /// Text of somebody else's: what could command the terminal, or turn the line around, is shown as a question mark.
     static func visible(_ text: String) -> String {
-        var visible = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-                visible.append("?")
-            default: visible.append(scalar)
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isVisible($0) ? $0 : "?" }))
+    }
+
+    /// A JSON text that says the same, with such characters as escapes.
+    static func visible(json text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { visible, scalar in
+            if isVisible(scalar) { return visible.unicodeScalars.append(scalar) }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                visible += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             }
         }
-        return String(visible)
+    }
+
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+        default: true
+        }
     }
 
     static func write(_ text: String, to descriptor: Int32) {

@@ -18,6 +18,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 folder = sys.argv[1]
 lock = threading.Lock()
 answer = {}
+released = threading.Event()
 requests = []
 connections = 0
 
@@ -82,6 +83,8 @@ class Exchange(socketserver.BaseRequestHandler):
                 }
             )
         time.sleep(told["delay"])
+        if told["held"]:
+            released.wait(300)
         if told["silent"]:
             time.sleep(15)
             return False
@@ -140,6 +143,10 @@ for line in sys.stdin:
             continue
         if "requests" in told:
             say({"requests": requests, "connections": connections})
+            continue
+        if "release" in told:
+            released.set()
+            say({})
             continue
     # Without a listener the port refuses, and the address stays the same.
     if told["listen"] and secure is None:

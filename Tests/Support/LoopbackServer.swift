@@ -25,6 +25,8 @@ package final class LoopbackServer {
         package var tls = TLS.good
         /// Seconds before the answer begins.
         package var delay = 0.0
+        /// Begins only after `release`.
+        package var held = false
         /// Seconds between two bytes of the body.
         package var trickle = 0.0
         /// Takes the request and says nothing.
@@ -81,6 +83,11 @@ package final class LoopbackServer {
     package func answer(_ answer: Answer) throws {
         struct Command: Encodable { let answer: Answer }
         _ = try tell(Command(answer: answer))
+    }
+
+    /// Lets go of the answers that are held.
+    package func release() throws {
+        _ = try tell(["release": true])
     }
 
     /// Whether connections to the TLS port are taken, or refused.

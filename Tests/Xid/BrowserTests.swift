@@ -55,6 +55,31 @@ import Testing
         try await trial.xid.signIn()
     }
 
+    /// Auth0.swift#879 #891, AppAuth-iOS#925. The first may take its time to end: here its exchange, which nothing can call back.
+    @Test func afterACancelAnotherSignInBeginsAtOnce() async throws {
+        let (trial, first, redirect) = try await RedirectTests.waiting(isLocal: false)
+        defer { trial.site?.stop() }
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        trial.browser.visits.last?.deliver(redirect)
+        await gate.reached()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = nil }
+        try await trial.xid.cancelSignIn()
+        trial.browser.play(.wait)
+        let second = Task { try await trial.xid.signIn() }
+        let other = try trial.browser.redirect(from: try await trial.browser.opened(2))
+        gate.open()
+        #expect(await Trial.code { _ = try await first.value } == .cancelled)
+        // The end of the first is not that of the second.
+        #expect(trial.xid.isFlowPending)
+        #expect(await Trial.code { try await trial.xid.signIn() } == .flowInProgress)
+        trial.browser.visits.last?.deliver(other)
+        let session = try await second.value
+        #expect(try await trial.xid.getSession() == session)
+        #expect(!trial.xid.isFlowPending)
+        #expect(trial.storage.flows.isEmpty)
+    }
+
     @Test func aCancelledTaskEndsItsSignIn() async throws {
         let (trial, task, _) = try await RedirectTests.waiting()
         task.cancel()

@@ -54,6 +54,12 @@ import Testing
         #expect(Self.refusal(["auth_time": .integer(Self.now.seconds + seconds)]) == nil)
     }
 
+    /// In milliseconds, say, any login would do.
+    @Test(arguments: [(Int64(60), XidError.Code?.none), (61, .idTokenAuthTime), (1_800_000_000_000, .idTokenAuthTime)])
+    func aLoginOfTheFutureIsNone(seconds: Int64, expected: XidError.Code?) {
+        #expect(Self.refusal(["auth_time": .integer(Self.now.seconds + seconds)], maxAge: 100) == expected)
+    }
+
     @Test func whoAsksForAnAgeMustBeTold() {
         #expect(Self.refusal([:], maxAge: 100) == .idTokenAuthTime)
         #expect(Self.refusal(["auth_time": "1800000000"], maxAge: 100) == .idTokenAuthTime)
@@ -94,6 +100,14 @@ import Testing
     @Test(arguments: ["https://xid.dev/", "https://xid.dev1", "http://xid.dev", "HTTPS://xid.dev", ""])
     func theIssuerIsComparedByteForByte(issuer: String) {
         #expect(Self.refusal(["iss": .string(issuer)]) == .idTokenIssuer)
+    }
+
+    /// A provider that lists groups in it is not told from one that is broken, unless the error says so.
+    @Test(arguments: [(4000, XidError.Code?.none), (8000, .responseTooLarge)])
+    func aTokenThatIsTooLongIsNotCalledMalformed(count: Int, expected: XidError.Code?) async throws {
+        let groups = JSON.string(String(repeating: "g", count: count))
+        let trial = try Trial(isLocal: true, mutations: [.setClaim("groups", groups)])
+        #expect(await Trial.code { try await trial.xid.signIn() } == expected)
     }
 
     @Test func maxAgeIsAskedForAndChecked() async throws {

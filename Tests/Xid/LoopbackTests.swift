@@ -218,6 +218,15 @@ import Testing
         #expect(trial.storage.values.isEmpty)
     }
 
+    /// The tab was closed, which is no error, and cannot be told from one that stays open.
+    @Test func whoNeverComesBackFromSigningOutIsSignedOut() async throws {
+        let entrance = Guarded<URL?>(nil)
+        let (trial, xid) = try Self.trial(seconds: 1) { url in entrance.withLock { $0 = url } }
+        defer { trial.site?.stop() }
+        try await xid.signOut(callEndSession: true)
+        #expect(entrance.withLock { $0 } != nil)
+    }
+
     @Test(arguments: [
         "com.example.app://cb", "https://app.example/cb", "http://localhost/cb", "http://127.0.0.2/cb",
         "http://[::1]/cb",

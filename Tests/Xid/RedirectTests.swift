@@ -179,6 +179,29 @@ import Testing
         #expect(try await later.xid.getSession() == session)
     }
 
+    /// Its exchange could not be cancelled, and a storage that was set meanwhile did not get the session.
+    @Test func aSignInThatGoesOnAfterTheAppWasStartedAnewIsOpenUntilItsEnd() async throws {
+        let (trial, task, redirect) = try await Self.waiting(isLocal: false)
+        defer { trial.site?.stop() }
+        let later = trial.restarted()
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        let exchange = Task { try await later.xid.handleRedirect(url: redirect) }
+        await gate.reached()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = nil }
+        #expect(await Trial.code { try later.xid.setTokenStorage(MemoryStorage()) } == .flowInProgress)
+        #expect(await Trial.code { try await later.xid.signIn() } == .flowInProgress)
+        try await later.xid.cancelSignIn()
+        gate.open()
+        #expect(await Trial.code { _ = try await exchange.value } == .cancelled)
+        #expect(trial.storage.sessions.isEmpty)
+        #expect(trial.provider.count("/revoke") == 1)
+        #expect(!later.xid.isFlowPending)
+        try await later.xid.signIn()
+        task.cancel()
+        _ = try? await task.value
+    }
+
     @Test(arguments: [(Int64(599), XidError.Code?.none), (600, .flowExpired), (-601, .flowExpired)])
     func aRedirectComesInTimeOrNot(seconds: Int64, expected: XidError.Code?) async throws {
         let (trial, task, redirect) = try await Self.waiting()

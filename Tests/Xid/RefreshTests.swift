@@ -160,6 +160,110 @@ import Testing
         #expect(trial.provider.count("/revoke") == 4)
     }
 
+    /// The renewal of the former session came late and took the place of the new one, or, refused, erased it.
+    @Test(arguments: [false, true], [false, true])
+    func aSignInDuringARenewalStays(isRefused: Bool, isTaken: Bool) async throws {
+        let (trial, _) = try await Self.signedIn(isLocal: false)
+        defer { trial.site?.stop() }
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        let renewal = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        await gate.reached()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = nil }
+        trial.provider.set([.setClaim("sub", "person-2")])
+        trial.browser.play(.wait)
+        let signIn = Task { try await trial.xid.signIn() }
+        let redirect = try trial.browser.redirect(from: try await trial.browser.opened(2))
+        // A session that the storage does not take is one all the same.
+        if !isTaken { trial.storage.failAll([.save]) }
+        let refusal = await Trial.code { _ = try await trial.xid.handleRedirect(url: redirect) }
+        #expect(refusal == (isTaken ? nil : .storageFailed))
+        _ = await signIn.result
+        trial.storage.failAll([])
+        let session = try #require(try await trial.xid.getSession())
+        #expect(session.subject == "person-2")
+        // Who asks now asks for the new session, and does not wait for the other's.
+        trial.provider.set([.setClaim("sub", "person-2")])
+        let before = trial.provider.count("/token")
+        let other = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        for _ in 0..<400 where trial.provider.count("/token") == before { try await Task.sleep(for: .milliseconds(5)) }
+        try #require(trial.provider.count("/token") == before + 1, "it waits for the other's renewal")
+        let token = try await other.value
+        #expect(token != session.accessToken)
+
+        trial.provider.set(isRefused ? [.answer("/token", status: 400, body: #"{"error":"invalid_grant"}"#)] : [])
+        gate.open()
+        #expect(try await renewal.value == token)
+        #expect(try await trial.xid.getSession()?.subject == "person-2")
+        #expect(try Self.stored(trial)["access_token"]?.string == token)
+        // Nothing was revoked: a provider may count both sessions as one grant.
+        #expect(trial.provider.count("/revoke") == 0)
+    }
+
+    /// The session came back, with tokens that work.
+    @Test(arguments: [false, true])
+    func signingOutInAnotherProcessDuringARenewalKeepsNothing(isRefused: Bool) async throws {
+        let (trial, _) = try await Self.signedIn(isLocal: false)
+        defer { trial.site?.stop() }
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        let renewal = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        await gate.reached()
+        try await trial.restarted().xid.signOut()
+        if isRefused { trial.provider.set([.answer("/token", status: 400, body: #"{"error":"invalid_grant"}"#)]) }
+        gate.open()
+        #expect(await Trial.code { _ = try await renewal.value } == .noSession)
+        #expect(trial.storage.values.isEmpty)
+        #expect(try await trial.xid.getSession() == nil)
+        // The old tokens, and those that came late.
+        #expect(trial.provider.count("/revoke") == (isRefused ? 2 : 4))
+    }
+
+    /// The answer spends the former refresh token. When the keys could not be fetched then, the new one was lost with the session.
+    @Test(arguments: [503, 200])
+    func aRenewalWhoseIDTokenCannotBeVerifiedNowLosesNothing(status: Int) async throws {
+        let (trial, former) = try await Self.signedIn()
+        trial.clock.advance(1000)
+        trial.provider.set([.answer("/keys", status: status, body: #"{"keys":{}}"#)])
+        let expected: XidError.Code = status == 200 ? .keysInvalid : .httpStatus
+        #expect(await Trial.code { _ = try await trial.xid.getAccessToken() } == expected)
+        // Nothing of that answer is believed.
+        #expect(try Self.stored(trial)["access_token"]?.string == former.accessToken)
+        trial.provider.set([])
+        let later = trial.restarted()
+        #expect(try await later.xid.getAccessToken() != former.accessToken)
+        #expect(!trial.provider.locked { trial.provider.isFamilyRevoked })
+    }
+
+    /// An app that is ended while it waits for the keys must not have spent its refresh token.
+    @Test func theKeysAreAskedForBeforeTheRefreshTokenIsSpent() async throws {
+        let (trial, _) = try await Self.signedIn()
+        trial.clock.advance(1000)
+        let later = trial.restarted()
+        let before = trial.provider.paths.count
+        _ = try await later.xid.getAccessToken()
+        let asked = trial.provider.paths.dropFirst(before)
+        #expect(Array(asked) == ["/.well-known/openid-configuration", "/keys", "/token"])
+    }
+
+    /// There were two clients of one session then, and each spent its refresh token, which the provider takes for a theft.
+    @Test func configuringTheSameAgainLeavesARenewalAlone() async throws {
+        let (trial, _) = try await Self.signedIn(isLocal: false)
+        defer { trial.site?.stop() }
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        let first = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        await gate.reached()
+        trial.xid.configure(options: trial.configuration)
+        let second = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        try await Task.sleep(for: .milliseconds(50))
+        gate.open(2)
+        let token = try await first.value
+        #expect(try await second.value == token)
+        #expect(!trial.provider.locked { trial.provider.isFamilyRevoked })
+        #expect(try await trial.xid.getAccessToken() == token)
+    }
+
     @Test func cancellingASignInDoesNotVoidARenewal() async throws {
         let (trial, _) = try await Self.signedIn(isLocal: false)
         defer { trial.site?.stop() }

@@ -76,7 +76,7 @@ struct IDTokenExpectation {
             guard UnixTime(seconds: notBefore) <= latest else { throw XidError(.idTokenNotYetValid) }
         }
         if let maxAge {
-            guard let time = claims["auth_time"]?.integer,
+            guard let time = claims["auth_time"]?.integer, UnixTime(seconds: time) <= latest,
                 now <= UnixTime(seconds: time).adding(seconds: maxAge).adding(seconds: Self.leeway)
             else { throw XidError(.idTokenAuthTime) }
         }
@@ -124,7 +124,8 @@ extension XidError {
     init(idToken error: JOSEError) {
         let code: Code =
             switch error {
-            case .tooLarge, .malformed, .critical: .idTokenMalformed
+            case .tooLarge: .responseTooLarge
+            case .malformed, .critical: .idTokenMalformed
             case .algorithm: .idTokenAlgorithm
             case .keyIDMissing, .keyUnknown, .keyUnusable: .idTokenKeyUnknown
             case .keyAmbiguous: .ambiguousKey

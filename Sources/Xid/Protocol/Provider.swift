@@ -63,7 +63,7 @@ actor Provider {
         return SignedIDToken(claims: claims, algorithm: jws.header.algorithm)
     }
 
-    private func currentKeys() async throws -> KeySet {
+    func currentKeys() async throws -> KeySet {
         if let known = keys.value(at: platform.now()) { return known }
         return try await fetchedKeys()
     }

@@ -29,6 +29,8 @@ extension RelyingParty {
         guard let code = redirect.code, !code.text.isEmpty else { throw XidError(.malformedRedirect) }
 
         let epoch = self.epoch
+        let resumed = resume(flow)
+        defer { if let resumed { close(resumed) } }
         let attempt = attempt.flatMap { $0.state == flow.state ? $0 : nil }
         let task = Task {
             try await self.redeem(code, of: flow) { epoch != self.epoch || attempt?.isCancelled == true }
@@ -52,6 +54,16 @@ extension RelyingParty {
             throw XidError(.flowExpired)
         }
         return flow
+    }
+
+    /// A sign-in whose browser an earlier run of the app has opened is open until its end, too. Nil where there is another.
+    private func resume(_ flow: PendingFlow) -> Attempt? {
+        guard attempt?.isCancelled ?? true else { return nil }
+        attempts += 1
+        let resumed = Attempt(number: attempts)
+        resumed.state = flow.state
+        attempt = resumed
+        return resumed
     }
 
     /// The flow is over, and its verifier erased, before the network hears of it. When it cannot be erased, the code is not spent.
@@ -90,6 +102,8 @@ extension RelyingParty {
             await revokeTokens(of: record)
             throw XidError(.cancelled)
         }
+        // One that is under way is the former session's: who asks from now on does not wait for it.
+        renewal = nil
         try keep(record)
         return record.session(issuer: client.issuerURL)
     }

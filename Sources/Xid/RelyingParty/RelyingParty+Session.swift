@@ -79,58 +79,90 @@ extension RelyingParty {
     private func renew(_ record: SessionRecord, epoch: Int) async throws -> SessionRecord {
         guard let refreshToken = record.refreshToken else { throw XidError(.reauthorizationRequired) }
         let metadata = try await provider.currentMetadata()
+        // First, so that nothing is fetched between the answer, which spends the refresh token, and its being kept: the app may be
+        // ended there. Where there are no keys now, the answer may need none.
+        _ = try? await provider.currentKeys()
         let response = try await connection.post(
             [
                 ("grant_type", "refresh_token"), ("refresh_token", refreshToken.text),
                 ("client_id", client.clientID),
             ], to: metadata.tokenEndpoint, provingBy: record.key)
-        guard epoch == self.epoch else { return try await discard(response, record) }
         let tokens: TokenResponse
         do throws(XidError) {
             tokens = try TokenResponse(response, isBound: true)
         } catch {
             guard error.providerError == "invalid_grant" else { throw error }
-            return try endOrAdopt(record, after: error)
+            return try end(record, of: epoch, after: error)
         }
         var renewed = record
-        let now = platform.now()
-        renewed.accessToken = tokens.accessToken
-        renewed.expiresAt = tokens.expiresIn.map { now.adding(seconds: $0) }
-        if let scope = tokens.scope { renewed.scope = scope }
         if let token = tokens.refreshToken { renewed.refreshToken = token }
         if let idToken = tokens.idToken {
-            let token = try await provider.verified(idToken)
+            let token: SignedIDToken
+            do {
+                token = try await provider.verified(idToken)
+            } catch {
+                // Nothing of the answer is believed; but it has spent the former refresh token, so the next try needs the new one.
+                _ = try await replace(record, of: epoch, by: renewed)
+                throw error
+            }
             let expectation = IDTokenExpectation(
                 issuer: client.issuer, clientID: client.clientID, nonce: record.nonce, former: record,
                 accessToken: tokens.accessToken)
             _ = try expectation.check(token, at: platform.now(), using: platform.cryptography)
             (renewed.idToken, renewed.claims) = (idToken, XidClaims(token.claims))
-            guard epoch == self.epoch else { return try await discard(response, record) }
         }
-        try keep(renewed)
-        return renewed
+        let now = platform.now()
+        renewed.accessToken = tokens.accessToken
+        renewed.expiresAt = tokens.expiresIn.map { now.adding(seconds: $0) }
+        if let scope = tokens.scope { renewed.scope = scope }
+        return try await replace(record, of: epoch, by: renewed)
     }
 
-    /// The refresh token is of no use. Another process that shares the storage may have been faster: then its session is the one.
-    private func endOrAdopt(_ record: SessionRecord, after error: XidError) throws -> SessionRecord {
-        if unsaved == nil, let stored = try vault.session(), stored.refreshToken != record.refreshToken {
-            guard !stored.isExpired(at: platform.now()) else { throw XidError(.network) }
-            return stored
-        }
-        try erase()
-        throw XidError(
-            .reauthorizationRequired, providerError: error.providerError,
-            providerDescription: error.providerDescription, httpStatus: error.httpStatus)
+    /// What has become of a session while the provider was asked.
+    private enum Standing {
+        case unchanged
+        /// Somebody has signed in, or another process that shares the storage was faster: then that session is the one.
+        case replaced(SessionRecord)
+        /// Signed out, here or in another process.
+        case ended
     }
 
-    /// The app has signed out while the provider was asked: what came is revoked and not kept.
-    private func discard(_ response: TransportResponse, _ record: SessionRecord) async throws -> SessionRecord {
-        if let tokens = try? TokenResponse(response, isBound: true) {
-            var orphan = record
-            orphan.accessToken = tokens.accessToken
-            orphan.refreshToken = tokens.refreshToken ?? record.refreshToken
-            await revokeTokens(of: orphan)
+    private func standing(of record: SessionRecord, since epoch: Int) throws -> Standing {
+        guard epoch == self.epoch, let kept = try currentRecord() else { return .ended }
+        return kept.refreshToken == record.refreshToken ? .unchanged : .replaced(kept)
+    }
+
+    /// Keeps a renewed session, if the former is still the one. What came after a sign-out is revoked.
+    private func replace(
+        _ record: SessionRecord, of epoch: Int, by renewed: SessionRecord
+    ) async throws -> SessionRecord {
+        // While the storage cannot be looked into, nothing is thrown away.
+        switch (try? standing(of: record, since: epoch)) ?? .unchanged {
+        case .unchanged:
+            try keep(renewed)
+            return renewed
+        case .replaced(let successor): return try adopt(successor)
+        case .ended:
+            await revokeTokens(of: renewed)
+            throw XidError(.noSession)
         }
-        throw XidError(.noSession)
+    }
+
+    /// The refresh token is of no use.
+    private func end(_ record: SessionRecord, of epoch: Int, after error: XidError) throws -> SessionRecord {
+        switch try standing(of: record, since: epoch) {
+        case .unchanged:
+            try erase()
+            throw XidError(
+                .reauthorizationRequired, providerError: error.providerError,
+                providerDescription: error.providerDescription, httpStatus: error.httpStatus)
+        case .replaced(let successor): return try adopt(successor)
+        case .ended: throw XidError(.noSession)
+        }
+    }
+
+    private func adopt(_ successor: SessionRecord) throws -> SessionRecord {
+        guard !successor.isExpired(at: platform.now()) else { throw XidError(.network) }
+        return successor
     }
 }

@@ -7,18 +7,24 @@ internal import Foundation
 extension RelyingParty {
     /// Opens the browser, waits for the redirect, and feeds it to the same one-shot function as `handleRedirect`.
     func signIn(_ options: XidSignInOptions) async throws -> XidSession {
-        guard attempt == nil else { throw XidError(.flowInProgress) }
+        // One that was cancelled takes its time to end, and is in nobody's way.
+        guard attempt?.isCancelled ?? true else { throw XidError(.flowInProgress) }
         try AuthorizationRequest.check(options)
         attempts += 1
         let attempt = Attempt(number: attempts)
         self.attempt = attempt
-        defer { self.attempt = nil }
+        defer { close(attempt) }
         let number = attempt.number
         return try await withTaskCancellationHandler {
             try await run(attempt, options)
         } onCancel: {
             Task { await self.cancelAttempt(number) }
         }
+    }
+
+    /// Another may have begun since.
+    func close(_ attempt: Attempt) {
+        if self.attempt === attempt { self.attempt = nil }
     }
 
     private func run(_ attempt: Attempt, _ options: XidSignInOptions) async throws -> XidSession {

@@ -53,6 +53,9 @@ extension RelyingParty {
             }
         } catch BrowserFailure.closedByUser {
             return
+        } catch BrowserFailure.timeout {
+            // On loopback nobody says that the window was closed.
+            return
         } catch let failure as BrowserFailure {
             throw XidError(browser: failure)
         }

@@ -62,6 +62,8 @@ actor AuthAppleClient {
             body["full_name"] = ["given_name": givenName ?? "", "family_name": familyName ?? ""]
         }
         let answer = try await post("auth/apple", body)
+        // One that is under way is the former session's.
+        renewal = nil
         try keep(answer)
         return (answer.user, answer.isNew)
     }
@@ -81,6 +83,7 @@ actor AuthAppleClient {
     func signOut() async throws {
         let tokens = try tokens()
         renewal?.cancel()
+        renewal = nil
         try storage.delete(key: Self.key)
         if let tokens { _ = try? await send("auth/logout", ["refresh_token": tokens.refreshToken]) }
     }
@@ -88,7 +91,7 @@ actor AuthAppleClient {
     private func renew(_ tokens: Tokens) async throws -> String {
         do {
             let answer = try await post("auth/refresh", ["refresh_token": tokens.refreshToken])
-            // Signed out while the function was asked: what came is not kept.
+            // Somebody has signed out, or in, while the function was asked: what came is not kept.
             guard try self.tokens()?.refreshToken == tokens.refreshToken else {
                 _ = try? await send("auth/logout", ["refresh_token": answer.refreshToken])
                 throw SignedOut()
@@ -96,8 +99,8 @@ actor AuthAppleClient {
             try keep(answer)
             return answer.accessToken
         } catch let problem as Problem where problem.status == 401 {
-            // Only this ends a session. An outage (503), or no network, does not.
-            try storage.delete(key: Self.key)
+            // Only this ends a session, and no other's. An outage (503), or no network, does not.
+            if try self.tokens()?.refreshToken == tokens.refreshToken { try storage.delete(key: Self.key) }
             throw SignedOut()
         }
     }

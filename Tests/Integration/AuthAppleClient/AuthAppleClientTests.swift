@@ -57,16 +57,21 @@ import Xid
             site.environment["AUTH_APPLE_KEYS_URL"] = "\(apple.url)/auth/keys"
             try WebServer.run(.lighttpd, site) { server in
                 let url = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
-                let done = DispatchSemaphore(value: 0)
-                nonisolated(unsafe) var result: Result<Void, any Error> = .success(())
-                Task.detached {
-                    do { try await body(url, apple) } catch { result = .failure(error) }
-                    done.signal()
-                }
-                done.wait()
-                try result.get()
+                try wait { try await body(url, apple) }
             }
         }
+    }
+
+    /// For a thread that may be blocked.
+    private static func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+        let done = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var result: Result<Value, any Error>?
+        Task.detached {
+            do { result = .success(try await work()) } catch { result = .failure(error) }
+            done.signal()
+        }
+        done.wait()
+        return try #require(result).get()
     }
 
     @Test func aPersonSignsInStaysSignedInAndSignsOut() async throws {
@@ -139,6 +144,45 @@ import Xid
         let client = AuthAppleClient(server: url, storage: storage, now: { clock.now })
         await #expect(throws: URLError.self) { try await client.accessToken() }
         #expect(kept.count == 1 && storage.values == kept)
+    }
+
+    /// A renewal that ends after somebody else has signed in: refused, it erased the new session; and who asked for the new one's token
+    /// was told that the session had ended.
+    @Test(arguments: [401, 200]) func aSignInDuringARenewalStays(status: Int) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread { continuation.resume(with: Result { try Self.signInDuringARenewal(status) }) }
+        }
+    }
+
+    private static func signInDuringARenewal(_ status: Int) throws {
+        func tokens(_ name: String) -> LoopbackServer.Answer {
+            LoopbackServer.Answer(
+                200,
+                #"{"access_token":"access-\#(name)","refresh_token":"refresh-\#(name)","expires_in":900,"is_new":false,"#
+                    + #""user":{"id":"\#(name)","full_name":null,"email":null}}"#)
+        }
+        let refusal = #"{"status":401,"code":"invalid_token","detail":"-"}"#
+        try LoopbackServer.run(tokens("ana")) { server in
+            let (storage, clock) = (Storage(), Clock())
+            let client = AuthAppleClient(
+                server: try #require(URL(string: server.plainURL(""))), storage: storage, now: { clock.now })
+            let signIn = { @Sendable in
+                _ = try await client.signIn(identityToken: "x", nonce: nonce(), device: ["platform": "iOS"])
+            }
+            try wait(signIn)
+            clock.advance(16 * 60)
+            let late = status == 401 ? LoopbackServer.Answer(401, refusal) : tokens("ana-2")
+            try server.answer(late.with { $0.held = true })
+            let renewal = Task { try await client.accessToken() }
+            while try !server.requests().contains(where: { $0.path == "/auth/refresh" }) { usleep(10_000) }
+            try server.answer(tokens("eva"))
+            try wait(signIn)
+            #expect(try wait { try await client.accessToken() } == "access-eva")
+            try server.release()
+            #expect(throws: AuthAppleClient.SignedOut.self) { try wait { try await renewal.value } }
+            #expect(try wait { try await client.accessToken() } == "access-eva")
+            #expect(storage.values.values.allSatisfy { $0.contains("refresh-eva") } && storage.values.count == 1)
+        }
     }
 
     /// What the article shows is this file, to the letter.

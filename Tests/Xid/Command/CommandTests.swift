@@ -214,8 +214,13 @@ import Testing
 
     /// A provider's name for somebody could move the cursor, or say something else than it says.
     @Test func aNameCommandsNoTerminal() throws {
-        let scene = try Scene([.setClaim("name", "Ana\u{1B}[2J\u{202E}\u{9B}\n")])
-        #expect(try scene.xid.run("login").output == "Signed in as Ana?[2J??? <ana@canary.example>\n")
+        let name = "Ana\u{1B}[2J\u{202E}\u{9B}\u{7F}\n\u{E0041}é"
+        let scene = try Scene([.setClaim("name", .string(name))])
+        #expect(try scene.xid.run("login").output == "Signed in as Ana?[2J?????é <ana@canary.example>\n")
+        // JSON is for programs, and is looked at as well. It says the same, in escapes.
+        let ended = try scene.xid.run("session", "--json")
+        #expect(ended.output.contains(#""name":"Ana\u001b[2J\u202e\u009b\u007f\n\udb40\udc41é""#), "\(ended.output)")
+        #expect(try ended.json["name"]?.string == name)
     }
 
     /// On a terminal there is a spinner, whose line is gone at the end; in a file there is none.
