@@ -33,6 +33,14 @@ package struct Revocation: Hashable, Sendable {
         self.dueAt = dueAt
     }
 
+    /// Seconds. What is due later than this was written by a clock that ran ahead, and is due now: else Apple would not be told
+    /// before that time comes.
+    package static let longestWaitSeconds: Int64 = 86_400
+
+    package func isDue(at now: UnixTime) -> Bool {
+        dueAt <= now || dueAt > now.adding(seconds: Self.longestWaitSeconds)
+    }
+
     /// The entry once somebody has taken it: it is due again after a while that grows from a minute to a day. Who succeeds
     /// removes it before; who dies has it tried again.
     package func taken(at now: UnixTime) -> Revocation {
@@ -55,7 +63,7 @@ package protocol AppleGrantRepository {
     /// happens where what is kept is not `old` any more.
     func replace(_ old: AppleGrant, by new: AppleGrant) throws(StoreError)
 
-    /// Takes as many as `limit` of the revocations that are due, those longest due first, and puts each off
+    /// Takes as many as `limit` of the revocations that are due (`Revocation.isDue`), those longest due first, and puts each off
     /// (`Revocation.taken`): of two processes that ask at once one gets each.
     func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation]
 

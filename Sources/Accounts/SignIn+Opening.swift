@@ -30,12 +30,14 @@ extension SignIn {
         let repetition = repetition(of: arrival)
         var result: Result<SignedIn, SignInFailure> = .failure(.accountDisabled)
         let opening = { (known: Account?) -> Opening? in
+            // Who may not come in changes nothing by knocking.
+            if let known, let (failure, reason) = refusal(of: arrival.identity, as: known) {
+                result = .failure(failure)
+                let entry = AuditEntry(.signInRefused, of: known, reason: reason, origin: origin, at: now)
+                return Opening(account: known, session: nil, audit: [entry])
+            }
             let (account, events) = arriving(arrival, as: known, newID: draft.accountID, at: now)
             var audit = events.map { AuditEntry($0, of: account, origin: origin, at: now) }
-            guard !account.isDisabled else {
-                audit.append(AuditEntry(.signInRefused, of: account, reason: "disabled", origin: origin, at: now))
-                return Opening(account: account, session: nil, audit: audit)
-            }
             let session = draft.session(
                 of: account, clientID: arrival.identity.audience, client: arrival.client, policy: policy.sessions,
                 using: cryptography)
@@ -74,6 +76,19 @@ extension SignIn {
         }
     }
 
+    /// Why somebody whom Apple vouches for may not come in, for the caller and in a word for the audit.
+    private func refusal(of identity: AppleIdentity, as known: Account) -> (SignInFailure, reason: String)? {
+        if known.isDisabled { return (.accountDisabled, "disabled") }
+        // Who withdrew and comes back consents anew, and to that Apple issues a token of its own. One of before may be in other
+        // hands; it is no word of the person's that they have changed their mind.
+        if let withdrawn = known.consentRevokedAt,
+            identity.issuedAt.adding(seconds: verifier.policy.leewaySeconds) < withdrawn
+        {
+            return (.verification(.refused(.tooOld)), "consent_revoked")
+        }
+        return nil
+    }
+
     private func lookup(of identity: AppleIdentity) -> AppleLookup {
         var lookup = AppleLookup(subject: identity.subject, transferSubject: identity.transferSubject)
         if policy.linksVerifiedEmail, let email = identity.email, email.isVerified == true, !email.isPrivate {
@@ -95,8 +110,6 @@ extension SignIn {
                 id: newID, appleSubject: identity.subject, profile: profile, createdAt: now, updatedAt: now)
             return (account, [.accountCreated])
         }
-        // Who may not come in changes nothing by knocking.
-        guard !known.isDisabled else { return (known, []) }
         var account = known.learning(profile, at: now)
         var events: [AuditEntry.Event] = []
         if known.appleSubject?.isIdentical(to: identity.subject) != true {

@@ -8,15 +8,19 @@ package import JOSE
 extension AppleIdentity {
     package var sealable: JSON {
         [
-            "sub": .string(subject), "aud": .string(audience), "email": email?.json ?? .null,
-            "transfer_sub": .string(orNull: transferSubject), "c_hash": .string(orNull: codeHash),
+            "sub": .string(subject), "aud": .string(audience), "issued_at": .integer(issuedAt.milliseconds),
+            "email": email?.json ?? .null, "transfer_sub": .string(orNull: transferSubject),
+            "c_hash": .string(orNull: codeHash),
         ]
     }
 
     package init?(sealed json: JSON) {
-        guard let subject = json["sub"]?.string, let audience = json["aud"]?.string else { return nil }
+        guard let subject = json["sub"]?.string, let audience = json["aud"]?.string,
+            let issued = json["issued_at"]?.integer
+        else { return nil }
         self.subject = subject
         self.audience = audience
+        issuedAt = UnixTime(milliseconds: issued)
         email = json["email"].flatMap(AppleEmail.init(json:))
         transferSubject = json["transfer_sub"]?.string
         codeHash = json["c_hash"]?.string

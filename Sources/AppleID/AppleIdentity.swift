@@ -1,4 +1,4 @@
-internal import JOSE
+package import JOSE
 
 /// Who signed in, as Apple's verified token says. Only `VerifiedAppleToken.identity` makes one, and what we have
 /// sealed ourselves gives it back.
@@ -7,6 +7,8 @@ package struct AppleIdentity: Hashable, Sendable {
     package let subject: String
     /// The configured audience that the token was issued for: a Bundle ID or a Services ID.
     package let audience: String
+    /// `iat`: when Apple vouched for them.
+    package let issuedAt: UnixTime
     package let email: AppleEmail?
     /// `transfer_sub`, present up to 60 days after the app went to another team.
     package let transferSubject: String?
@@ -14,9 +16,11 @@ package struct AppleIdentity: Hashable, Sendable {
     /// and no string.
     package let codeHash: String?
 
-    init(subject: String, audience: String, claims: JSON.Object) {
+    init(subject: String, of token: VerifiedAppleToken) {
+        let claims = token.claims
         self.subject = subject
-        self.audience = audience
+        audience = token.audience
+        issuedAt = token.issuedAt
         email = AppleEmail(claims: claims)
         transferSubject = claims["transfer_sub"]?.string
         codeHash = claims["c_hash"].map { $0.string ?? "" }

@@ -16,10 +16,10 @@ package struct AppleTokenVerifier: Sendable {
     ) throws(VerificationFailure) -> VerifiedAppleToken {
         let claims = try verifiedClaims(of: token, keys: keys)
         do throws(TokenRefusal) {
-            let (audience, expiry) = try check(claims, at: now)
+            let (audience, issued, expiry) = try check(claims, at: now)
             return VerifiedAppleToken(
-                audience: audience, claims: claims, expiresAt: expiry, requiresNonce: policy.requiresNonce,
-                cryptography: cryptography)
+                audience: audience, claims: claims, issuedAt: issued, expiresAt: expiry,
+                requiresNonce: policy.requiresNonce, cryptography: cryptography)
         } catch {
             throw .refused(error)
         }
@@ -52,10 +52,10 @@ package struct AppleTokenVerifier: Sendable {
         }
     }
 
-    /// The audience that matched and the end of the token's life, if all is well.
+    /// The audience that matched, and the beginning and the end of the token's life, if all is well.
     private func check(
         _ claims: JSON.Object, at now: UnixTime
-    ) throws(TokenRefusal) -> (audience: String, expiry: UnixTime) {
+    ) throws(TokenRefusal) -> (audience: String, issued: UnixTime, expiry: UnixTime) {
         guard let issuer = claims["iss"]?.string, policy.issuers.contains(where: issuer.isIdentical)
         else { throw .issuer }
 
@@ -82,7 +82,7 @@ package struct AppleTokenVerifier: Sendable {
             guard UnixTime(seconds: notBefore) <= now.adding(seconds: leeway) else { throw .notYetValid }
         }
         guard now <= issuedAt.adding(seconds: policy.maximumAgeSeconds).adding(seconds: leeway) else { throw .tooOld }
-        return (audience, end)
+        return (audience, issuedAt, end)
     }
 }
 

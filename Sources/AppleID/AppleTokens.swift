@@ -58,7 +58,7 @@ extension AppleTokens {
         if let hash = token.claims["at_hash"], let accessToken {
             guard let hash = hash.string, token.matches(hash: hash, of: accessToken) else { throw .accessTokenHash }
         }
-        return AppleIdentity(subject: claimed, audience: token.audience, claims: token.claims)
+        return AppleIdentity(subject: claimed, of: token)
     }
 }
 

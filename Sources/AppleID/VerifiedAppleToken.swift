@@ -5,16 +5,19 @@ package struct VerifiedAppleToken: Sendable {
     /// The configured audience that it was issued for.
     package let audience: String
     package let claims: JSON.Object
+    package let issuedAt: UnixTime
     /// From when on the verifier refuses it: `exp` and the leeway.
     package let expiresAt: UnixTime
     private let requiresNonce: Bool
     private let cryptography: any Cryptography
 
     init(
-        audience: String, claims: JSON.Object, expiresAt: UnixTime, requiresNonce: Bool, cryptography: any Cryptography
+        audience: String, claims: JSON.Object, issuedAt: UnixTime, expiresAt: UnixTime, requiresNonce: Bool,
+        cryptography: any Cryptography
     ) {
         self.audience = audience
         self.claims = claims
+        self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.requiresNonce = requiresNonce
         self.cryptography = cryptography
@@ -28,7 +31,7 @@ package struct VerifiedAppleToken: Sendable {
             throw .subject
         }
         try checkNonce(nonce)
-        return AppleIdentity(subject: subject, audience: audience, claims: claims)
+        return AppleIdentity(subject: subject, of: self)
     }
 
     /// Whether `hash`, a claim of this token, is that of a token or code (`at_hash`, `c_hash`). The verifier takes RS256 only.

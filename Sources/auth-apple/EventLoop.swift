@@ -57,6 +57,7 @@ enum EventLoop {
     private static func withoutAddress(_ request: Request) -> Request {
         var request = request
         request.context.sourceAddress = nil
+        request.headers.remove("x-forwarded-for")
         return request
     }
 }

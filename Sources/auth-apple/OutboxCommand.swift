@@ -32,7 +32,7 @@ enum OutboxCommand {
         StoreCommand.withStore { store throws(StoreError) in
             let waiting = try store.revocations(limit: countLimit)
             guard !waiting.isEmpty else { return "The outbox is empty." }
-            let due = waiting.count { $0.dueAt <= System.now() }
+            let due = waiting.count { $0.isDue(at: System.now()) }
             let oldest = waiting.map(\.grant.obtainedAt).min() ?? System.now()
             let lines = waiting.prefix(linesLimit).map { entry in
                 """

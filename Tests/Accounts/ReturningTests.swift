@@ -49,6 +49,28 @@ struct ReturningTests {
         #expect(try bench.users.account(old.account.id)?.appleSubject == "001.old")
     }
 
+    /// Who had got hold of a token signed in with it after the person had told Apple to stop, and the audit said that they had come back.
+    @Test func `A token of before the withdrawal is no word of the person's that they have come back`() throws {
+        let first = try bench.signIn(name: "Ana")
+        let later = TokenForge.now.adding(seconds: 3600)
+        for (seconds, isOld) in [(Int64(0), false), (60, false), (61, true), (3600, true)] {
+            let withdrawn = TokenForge.now.adding(seconds: seconds)
+            try change(first.account) { $0.consentRevokedAt = withdrawn }
+            if isOld {
+                let known = try bench.users.account(first.account.id)
+                #expect(throws: SignInFailure.verification(.refused(.tooOld)), "\(seconds)") {
+                    try bench.signIn(name: "Eve", at: later)
+                }
+                #expect(try bench.users.account(first.account.id) == known)
+                #expect(try bench.users.audit(of: first.account.id).last?.event == .signInRefused)
+                #expect(try bench.users.audit(of: first.account.id).last?.reason == "consent_revoked")
+            }
+            // By another token, within the leeway of Apple's word, they come back.
+            let forge = TokenForge(at: isOld ? withdrawn.adding(seconds: -60) : TokenForge.now)
+            #expect(try bench.signIn(forge, at: later).account.consentRevokedAt == nil, "\(seconds)")
+        }
+    }
+
     @Test func `Who comes back after having withdrawn has the same account, 200, and it says so no more`() throws {
         let first = try bench.signIn(name: "Ana")
         try change(first.account) { $0.consentRevokedAt = TokenForge.now }

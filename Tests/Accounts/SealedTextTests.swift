@@ -74,7 +74,10 @@ struct SealedTextTests {
             let text = try sealed(.code).seal(identity.sealable)
             #expect(try AppleIdentity(sealed: #require(sealed(.code).open(text))) == identity)
         }
-        for json: JSON in [.null, [:], ["sub": "1"], ["sub": .integer(1), "aud": "x"]] {
+        for json: JSON in [
+            .null, [:], ["sub": "1", "aud": "x"], ["sub": "1", "issued_at": .integer(1)],
+            ["sub": .integer(1), "aud": "x", "issued_at": .integer(1)],
+        ] {
             #expect(AppleIdentity(sealed: json) == nil)
         }
     }

@@ -53,11 +53,19 @@ import Testing
     @Test(arguments: [
         "REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "REQUEST_URI", "QUERY_STRING", "CONTENT_TYPE", "CONTENT_LENGTH",
         "REMOTE_ADDR", "HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_HOST", "HTTP_TRANSFER_ENCODING", "HTTP_CONTENT_TYPE",
-        "HTTP_CONTENT_LENGTH",
+        "HTTP_CONTENT_LENGTH", "HTTP_X_FORWARDED_FOR",
     ])
     func aNameThatDecidesIsRefusedTwice(name: String) {
         let twice = ["\(name)=1", "\(name)=1"]
         #expect(Self.request(twice, without: [name]).failure == Self.refused(name, "duplicate"))
+    }
+
+    /// fcgiwrap behind nginx: two lines of a field are two variables, and no other field has this name.
+    @Test func twoLinesOfAProxysFieldAreJoinedWhereTheyAreNoOtherField() throws {
+        let request = try Self.request([
+            "SERVER_SOFTWARE=nginx/1.22.1", "HTTP_X_FORWARDED_FOR=192.0.2.1", "HTTP_X_FORWARDED_FOR=192.0.2.2",
+        ]).get()
+        #expect(request.headers["x-forwarded-for"] == "192.0.2.1, 192.0.2.2")
     }
 
     @Test func anyOtherFieldIsJoined() throws {

@@ -324,8 +324,11 @@ GUARDS = {
         ("exp of an access token, without leeway", "«now < UnixTime(seconds: expiry)» else", "(now <= UnixTime(seconds: expiry))"),
     ],
     "Sources/Accounts/SignIn+Opening.swift": [
-        ("the disabled get no session", "guard «!account.isDisabled» else", "true"),
-        ("the disabled change nothing", "guard «!known.isDisabled» else", "true"),
+        ("the disabled get no session", "if «known.isDisabled» {", "false"),
+        (
+            "who withdrew does not come back by an old token",
+            "«identity.issuedAt.adding(seconds: verifier.policy.leewaySeconds) < withdrawn»", "false",
+        ),
         ("linking is a choice", "if «policy.linksVerifiedEmail», let", "true"),
         ("only verified addresses link", "«email.isVerified == true»,", "true"),
         ("no alias links", "«!email.isPrivate» {", "true"),

@@ -68,6 +68,22 @@ import Testing
         #expect(try JSON(text: answer.body)["statusCode"] == .integer(201))
     }
 
+    /// Whoever writes the event writes its headers: no proxy of ours has written an address there, however many are said to be.
+    @Test(arguments: modes)
+    func noAddressInAnEventIsBelieved(mode: String) throws {
+        let trial = try TrialFunction()
+        trial.environment["AUTH_APPLE_TRUSTED_PROXIES"] = "1"
+        trial.environment["AUTH_APPLE_RATE_LIMITS"] = "sign-in=1/86400"
+        for (number, status) in [400, 429, 429].enumerated() {
+            let event: JSON = [
+                "method": "POST", "path": "/auth/apple", "body": "{}",
+                "headers": ["content-type": "application/json", "X-Forwarded-For": .string("192.0.2.\(number)")],
+            ]
+            let answer = try call(trial, mode, event.text)
+            #expect(try JSON(text: answer.body)["statusCode"] == .integer(Int64(status)), "\(number)")
+        }
+    }
+
     @Test(arguments: modes)
     func withoutConfigurationTheFunctionFails(mode: String) throws {
         let trial = try TrialFunction()

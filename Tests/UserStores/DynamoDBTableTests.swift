@@ -21,6 +21,35 @@ import Testing
         }
     }
 
+    /// Whoever has a token signs in with it thousands of times. Once, what ended all those sessions was one transaction: larger than
+    /// DynamoDB takes, so that nobody could end them, and with twenty thousand the end of the process.
+    @Test func moreSessionsThanOneTransactionTellsOfEndInTurns() throws {
+        try withTable { server, store in
+            let account = person("1")
+            let sessions = (0..<1100).map { _ in login(of: account) }
+            #expect(try store.restore(.account(account, sessions: sessions, grants: [], audit: [])))
+            let mark = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 600))
+            var seen: [Int] = []
+            let outcome = try store.change(account: .id(account.id), once: mark, at: noon) { account, all in
+                seen.append(all.count)
+                var account = account
+                account.consentRevokedAt = noon
+                let ended = all.map { entry(.sessionEnded, account.id, session: $0.id) }
+                return .update(
+                    account, ending: all, withdrawing: noon, audit: ended + [entry(.consentRevoked, account.id)])
+            }
+            #expect(outcome == .done(revocations: 0))
+            #expect(seen == [1100, 100])
+            #expect(try store.account(account.id)?.consentRevokedAt == noon)
+            #expect(try store.sessions(of: account.id, at: noon).isEmpty)
+            let audit = try store.audit(of: account.id)
+            #expect(Set(audit.compactMap(\.sessionID)) == Set(sessions.map(\.id)))
+            #expect(audit.count == 1101 && audit.last?.event == .consentRevoked)
+            let again = try store.change(account: .id(account.id), once: mark, at: noon) { _, _ in .keep }
+            #expect(again == .spent, "the mark came with the last of them")
+        }
+    }
+
     /// Two items a session: more than a hundred of one transaction.
     @Test(arguments: ["end", "disable", "delete"], [true, false])
     func moreSessionsThanOneTransactionTakesEndAtOnce(_ what: String, isInterrupted: Bool) throws {

@@ -72,6 +72,22 @@ import UserStores
         }
     }
 
+    /// An account that was deleted by a clock ten years ahead would be told of in ten years.
+    @Test(arguments: StoreUnderTest.all)
+    func whatIsDueLaterThanAnythingWaitsIsDueNow(_ subject: StoreUnderTest) throws {
+        try subject.withStore { store in
+            let day: Int64 = 86_400
+            let (far, near) = (
+                grant(of: person("1").id, "far", at: 3650 * day), grant(of: person("2").id, "near", at: day)
+            )
+            for grant in [far, near] { try store.keep(grant) }
+            #expect(try store.takeRevocations(due: noon, limit: 9).map(\.grant) == [far])
+            #expect(try store.takeRevocations(due: noon.adding(seconds: 59), limit: 9).isEmpty)
+            #expect(try store.takeRevocations(due: noon.adding(seconds: 60), limit: 9).map(\.attempts) == [1])
+            #expect(try store.takeRevocations(due: noon.adding(seconds: -1), limit: 1).map(\.grant) == [near])
+        }
+    }
+
     @Test(arguments: StoreUnderTest.shared)
     func ofManyWhoTakeAtOnceOneGetsEach(_ subject: StoreUnderTest) throws {
         try subject.withURL { url in

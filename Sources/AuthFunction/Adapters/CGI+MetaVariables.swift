@@ -26,7 +26,6 @@ extension CGI {
         subscript(name: String) -> String? { values[name]?.first }
 
         /// The header fields, by the names that RFC 3875 §4.1.18 made unrecognizable: case is gone, and `-` and `_` are one.
-        /// No field that decides something here has either in its name beside another spelling, so nothing can be smuggled.
         var headers: Headers {
             var headers = Headers()
             // The two fields of the body are meta-variables of their own (§4.1.2, §4.1.3).
@@ -40,10 +39,16 @@ extension CGI {
 
         /// Refuses a request in which a name that decides something comes twice.
         func refuseAmbiguity() throws(Failure) {
-            let repeated = Self.single.filter { (values[$0]?.count ?? 0) > 1 }
+            let repeated = (Self.single + proxysFields).filter { (values[$0]?.count ?? 0) > 1 }
             guard repeated.isEmpty else {
                 throw .invalidRequest(repeated.map { Failure.FieldError($0, "duplicate") })
             }
+        }
+
+        /// What a proxy of ours has written (`ClientAddress`). lighttpd makes one variable of a field that came twice, and gives
+        /// `X_Forwarded_For` the same name: a second one is the client's. nginx hands on no such field, and two lines as two variables.
+        private var proxysFields: [String] {
+            self["SERVER_SOFTWARE"]?.hasPrefix("nginx") == true ? [] : ["HTTP_X_FORWARDED_FOR"]
         }
 
         private static let headerPrefix = "HTTP_"

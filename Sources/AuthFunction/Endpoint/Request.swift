@@ -61,6 +61,10 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields.append(Field(name: name.lowercased(), value: value))
     }
 
+    package mutating func remove(_ name: String) {
+        fields.removeAll { $0.name.utf8.elementsEqual(name.lowercased().utf8) }
+    }
+
     /// The one value of that name. A field that came twice is joined as RFC 9110 §5.3 says, so that no reader sees the first
     /// where another sees the last; cookies by their own separator, as HTTP/2 lets them come in pieces (RFC 9113 §8.2.3).
     package subscript(name: String) -> String? {

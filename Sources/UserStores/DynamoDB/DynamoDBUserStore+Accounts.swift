@@ -2,10 +2,23 @@ package import Accounts
 package import JOSE
 
 extension DynamoDBUserStore {
+    /// So many sessions that their entries fit one request. Who has more has them ended in turns, each of which is whole, and the
+    /// rest is decided anew.
+    private static let mostEndings = 1000
+
     package func change(
         account key: AccountKey, once mark: Mark?, at now: UnixTime,
         _ decide: (Account, [Session]) -> AccountChange
     ) throws(StoreError) -> ChangeOutcome {
+        while true {
+            if let outcome = try turn(of: key, once: mark, at: now, decide) { return outcome }
+        }
+    }
+
+    /// Nil when there is more to be ended first.
+    private func turn(
+        of key: AccountKey, once mark: Mark?, at now: UnixTime, _ decide: (Account, [Session]) -> AccountChange
+    ) throws(StoreError) -> ChangeOutcome? {
         try perform { table throws(DynamoDBFailure) in
             let items = try table.items(Self.keys(key, mark))
             let marks = MarkView(items: items)
@@ -19,6 +32,13 @@ extension DynamoDBUserStore {
             case .keep:
                 try change.keep()
                 return .done(revocations: 0)
+            case .update(_, let ending, _, let entries) where ending.count > Self.mostEndings:
+                let first = Set(ending.prefix(Self.mostEndings).map(\.id))
+                let part = AccountChanging(table: table, known: known, sessions: change.sessions, mark: nil)
+                try part.update(
+                    known.account, ending: ending.filter { first.contains($0.id) },
+                    entries.filter { entry in entry.sessionID.map(first.contains) ?? false })
+                return nil
             case .update(let account, let ending, let withdrawing, let entries):
                 try change.update(account, ending: ending, withdrawing: withdrawing, entries)
                 return .done(revocations: 0)
@@ -49,8 +69,7 @@ extension DynamoDBUserStore {
         while true {
             let some = try perform { table throws(DynamoDBFailure) in
                 guard let (known, sessions) = try table.accountAndSessions(accountID) else { return 0 }
-                // So many that their entries fit one request; who has more has them ended in turns, each of which is whole.
-                let ended = sessions.youngestFirst.filter { $0.session.id != kept }.prefix(1000)
+                let ended = sessions.youngestFirst.filter { $0.session.id != kept }.prefix(Self.mostEndings)
                 guard !ended.isEmpty else { return 0 }
                 let change = AccountChanging(table: table, known: known, sessions: sessions, mark: nil)
                 try change.update(

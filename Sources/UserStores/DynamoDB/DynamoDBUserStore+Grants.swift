@@ -44,7 +44,12 @@ extension DynamoDBUserStore {
     package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
         try perform { table throws(DynamoDBFailure) in
             var taken: [Revocation] = []
-            for revocation in try table.revocations(due: now, limit: limit) {
+            var due = try table.revocations("#due <= :time", now, limit: limit)
+            if due.count < limit {
+                let latest = now.adding(seconds: Revocation.longestWaitSeconds)
+                due += try table.revocations("#due > :time", latest, limit: limit - due.count)
+            }
+            for revocation in due {
                 let later = revocation.taken(at: now)
                 let put = Write.update(
                     .revocation(of: revocation.grant),
@@ -80,11 +85,13 @@ extension DynamoDBUserStore {
 }
 
 extension DynamoDBTable {
-    /// Those due first first, if they are due at `time`, or all.
-    fileprivate func revocations(due time: UnixTime? = nil, limit: Int) throws(DynamoDBFailure) -> [Revocation] {
+    /// Those due first first: for which `condition` holds, or all.
+    fileprivate func revocations(
+        _ condition: String? = nil, _ time: UnixTime? = nil, limit: Int
+    ) throws(DynamoDBFailure) -> [Revocation] {
         var values = Item([":pk": .string(Key.outbox)])
         if let time { values[":time"] = .number(time.milliseconds) }
-        let expression = Expression(text: time == nil ? "#pk = :pk" : "#pk = :pk AND #due <= :time", values: values)
+        let expression = Expression(text: "#pk = :pk" + (condition.map { " AND \($0)" } ?? ""), values: values)
         var members: JSON.Object = [
             "IndexName": .string(Revocation.index), "KeyConditionExpression": .string(expression.text),
             "ConsistentRead": .bool(true),

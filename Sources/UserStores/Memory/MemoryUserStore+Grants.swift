@@ -33,7 +33,7 @@ extension MemoryUserStore {
     }
 
     package func takeRevocations(due now: UnixTime, limit: Int) throws(StoreError) -> [Revocation] {
-        let taken = waiting.prefix { $0.dueAt <= now }.prefix(limit)
+        let taken = waiting.filter { $0.isDue(at: now) }.prefix(limit)
         for revocation in taken { outbox[GrantKey(revocation.grant)] = revocation.taken(at: now) }
         return Array(taken)
     }

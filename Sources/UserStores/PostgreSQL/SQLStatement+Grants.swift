@@ -58,9 +58,11 @@ extension SQLStatement {
     static func revocations(due time: UnixTime? = nil, limit: Int, isTaking: Bool = false) -> SQLStatement {
         SQLStatement(
             """
-            SELECT \(grantColumns), attempts, due_at FROM revocations WHERE $1 IS NULL OR due_at <= $1
+            SELECT \(grantColumns), attempts, due_at FROM revocations
+            WHERE $1 IS NULL OR due_at <= $1 OR due_at > $3
             ORDER BY due_at LIMIT $2\(isTaking ? " FOR UPDATE SKIP LOCKED" : "")
-            """, [.time(time), .integer(Int64(limit))])
+            """,
+            [.time(time), .integer(Int64(limit)), .time(time?.adding(seconds: Revocation.longestWaitSeconds))])
     }
 
     /// Only the grant that was revoked: another may have come in its place.

@@ -66,9 +66,10 @@ extension Connection {
         var row = try prepare(
             """
             SELECT account_id, client_id, key_id, sealed, obtained_at, attempts, due_at FROM revocations
-            WHERE ?1 IS NULL OR due_at <= ?1 ORDER BY due_at LIMIT ?2
+            WHERE ?1 IS NULL OR due_at <= ?1 OR due_at > ?3 ORDER BY due_at LIMIT ?2
             """)
-        try row.bind([.integer(time?.milliseconds), .integer(Int64(limit))])
+        let latest = time?.adding(seconds: Revocation.longestWaitSeconds)
+        try row.bind([.integer(time?.milliseconds), .integer(Int64(limit)), .integer(latest?.milliseconds)])
         var revocations: [Revocation] = []
         while try row.step() {
             guard let attempts = row.integer(5), let dueAt = row.time(6) else { throw .damagedGrant }

@@ -131,6 +131,34 @@ import Testing
         }
     }
 
+    /// lighttpd gives the field `X_Forwarded_For`, with any sign in place of its hyphens, the same variable as the one that a proxy of
+    /// ours has written. Go's proxies sort fields by their names, so the client's comes last.
+    @Test(arguments: Kind.allCases)
+    func anAddressUnderALookalikeOfTheProxysFieldIsNotBelieved(kind: Kind) throws {
+        let site = try CGISite()
+        site.environment["AUTH_APPLE_TRUSTED_PROXIES"] = "1"
+        site.environment["AUTH_APPLE_RATE_LIMITS"] = "sign-in=1/86400"
+        try WebServer.run(kind, site) { server in
+            let proxys = "X-Forwarded-For: 192.0.2.1"
+            #expect(try server.signIn(headers: [proxys]).status == 201)
+            #expect(try server.signIn(headers: [proxys]).status == 429)
+            for (number, name) in ["X_Forwarded_For", "X-Forwarded_For", "x_forwarded-for", "X.Forwarded.For"]
+                .enumerated()
+            {
+                let clients = "\(name): 198.51.100.\(number)"
+                for headers in [[proxys, clients], [clients, proxys]] {
+                    let answer = try server.signIn(headers: headers)
+                    #expect(answer.status == (kind.isLighttpd ? 400 : 429), "\(headers): \(answer.text)")
+                }
+            }
+            // A proxy may write its entry on a line of its own.
+            #expect(
+                try server.signIn(headers: ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-For: 192.0.2.2"]).status == 200)
+            #expect(
+                try server.signIn(headers: ["X-Forwarded-For: 192.0.2.3", "X-Forwarded-For: 192.0.2.2"]).status == 429)
+        }
+    }
+
     /// CVE-2016-5385: the field arrives as HTTP_PROXY. Here the keys are fetched, and directly.
     @Test(arguments: Kind.allCases)
     func aProxyFieldIsNoSetting(kind: Kind) throws {

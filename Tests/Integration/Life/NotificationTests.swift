@@ -26,6 +26,21 @@ import Testing
         }
     }
 
+    @Test func anOldTokenDoesNotSignInWhoHasWithdrawn() throws {
+        try LifeSite.run { life in
+            let ana = try life.signIn("ana")
+            let sub = try #require(try life.person("ana")["sub"] as? String)
+            let token = try life.site.token("--subject", sub, "--issued-at", "-3600")
+            #expect(try life.site.send(life.site.event(token: token)).status == 200)
+            #expect(try life.site.send(life.notification("--type", "consent-revoked", "--sub", sub)).status == 200)
+            let late = try life.site.send(life.site.event(token: token))
+            #expect(late.status == 401 && late.log[0]["reason"] as? String == "too_old", "\(late.text)")
+            #expect(try life.site.run("accounts", "sessions", ana.accountID).text == "no sessions\n")
+            #expect(try life.events(ana.accountID).last == "sign_in_refused")
+            #expect(try life.signIn("ana").status == 200)
+        }
+    }
+
     @Test func theSameNotificationTwiceAtOnceHasOneEffect() throws {
         try LifeSite.run { life in
             let ana = try life.signIn("ana")
