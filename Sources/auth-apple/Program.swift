@@ -55,7 +55,9 @@ struct Program {
             if line.hasPrefix("  auth-apple ") { isMeant = line.hasPrefix("  auth-apple \(arguments[0]) ") }
             if isMeant { usage.append(line) }
         }
-        let remedy = usage.isEmpty ? "; auth-apple --help lists them" : "; of that name there are:\n" + usage.joined(separator: "\n")
+        let remedy =
+            usage.isEmpty
+            ? "; auth-apple --help lists them" : "; of that name there are:\n" + usage.joined(separator: "\n")
         Descriptor.printError("auth-apple: no such command\(remedy)")
         return ExitStatus.usage
     }

@@ -15,6 +15,12 @@ import Testing
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
+    /// All but the writers' lock, which holds nothing.
+    static func files(in folder: String) throws -> [String] {
+        #expect(try mode(folder + "/.lock") == 0o600)
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != ".lock" }
+    }
+
     @Test func whatIsSavedIsLoadedUntilItIsDeleted() async throws {
         try await Self.inFolder { folder in
             let storage = try FileTokenStorage(folder: folder + "/a/b")
@@ -26,7 +32,7 @@ import Testing
             #expect(try FileTokenStorage(folder: folder + "/a/b").load(key: "k") == "zwei €")
             try storage.delete(key: "k")
             #expect(try storage.load(key: "k") == nil)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/a/b").isEmpty)
+            #expect(try Self.files(in: folder + "/a/b").isEmpty)
         }
     }
 
@@ -64,6 +70,29 @@ import Testing
         }
     }
 
+    /// Whoever may read a folder may lock it: `xid logout` waited for as long as another user of the machine liked.
+    @Test func nobodyElsesLockOnTheFolderIsWaitedFor() async throws {
+        try await Self.inFolder { folder in
+            let storage = try FileTokenStorage(folder: folder)
+            try storage.save(key: "k", value: "x")
+            let other = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(other) }
+            try #require(other >= 0 && flock(other, LOCK_EX | LOCK_NB) == 0)
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                try? storage.save(key: "k", value: "y")
+                done.signal()
+            }
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                Thread.detachNewThread {
+                    #expect(done.wait(timeout: .now() + 30) == .success)
+                    continuation.resume()
+                }
+            }
+            #expect(try storage.load(key: "k") == "y")
+        }
+    }
+
     @Test(arguments: ["../k", "a/b", "", ".", "..", ".hidden", "a\0b", "é", String(repeating: "k", count: 201)])
     func aKeyNamesNothingOutsideTheFolder(key: String) async throws {
         try await Self.inFolder { folder in
@@ -83,7 +112,7 @@ import Testing
             #expect(try storage.load(key: "k") == "y")
             try "half".write(toFile: folder + "/k.new", atomically: false, encoding: .utf8)
             try storage.delete(key: "k")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            #expect(try Self.files(in: folder).isEmpty)
         }
     }
 
@@ -124,7 +153,7 @@ import Testing
                 done.notify(queue: .global()) { continuation.resume() }
             }
             #expect(faults.withLock { $0 } == 0)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["k"])
+            #expect(try Self.files(in: folder) == ["k"])
         }
     }
 
@@ -138,7 +167,7 @@ import Testing
             #expect(try await later.xid.getSession() == session)
             _ = try await later.xid.getAccessToken(forceRefresh: true)
             try await later.xid.signOut()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            #expect(try Self.files(in: folder).isEmpty)
         }
     }
 }

@@ -227,7 +227,10 @@ import Testing
         gate.open()
     }
 
-    @Test(arguments: ["ftp://x/", "http://provider.example/", "http://127.1/", "https://", "x", "", "file:///x"])
+    @Test(arguments: [
+        "ftp://x/", "http://provider.example/", "http://127.1/", "https://", "x", "", "file:///x", "https://x:+443/",
+        "https://x:0/", "https://x:65536/", "https://x:/",
+    ])
     func anIssuerThatIsNoneIsRefusedBeforeAnythingIsAsked(issuer: String) async throws {
         guard let url = URL(string: issuer) else { return }
         let trial = try Trial(isLocal: true) { $0.issuer = url }

@@ -124,6 +124,15 @@ import Testing
         #expect(throws: XidError(.malformedRedirect)) { try Redirect(url, callback: "a:/cb") }
     }
 
+    /// The provider's no was taken for an answer that nobody understands, and `xid login` went on waiting.
+    @Test func aSentenceInAnotherEncodingLeavesTheRefusalReadable() throws {
+        let refusal = "a:/cb?error=access_denied&error_description=Acc%E8s%20refus%E9&state=s"
+        let redirect = try Redirect(try #require(URL(string: refusal)), callback: "a:/cb")
+        #expect(redirect.error == "access_denied" && redirect.state == "s" && redirect.errorDescription == nil)
+        let spanish = try #require(URL(string: "a:/cb?error=x&error_description=Denegado%3A%20%C3%B1"))
+        #expect(try Redirect(spanish, callback: "a:/cb").errorDescription == "Denegado: ñ")
+    }
+
     @Test func aRedirectOfVeryManyParametersIsRefused() throws {
         let callback = "com.example.app://auth/callback"
         for (count, isRefused) in [(63, false), (64, true)] {

@@ -34,7 +34,8 @@ public struct FileTokenStorage: TokenStorageAdapter {
         let name = try Self.fileName(for: key)
         // One name for the draft, so that one left by a process that was killed is found; one writer at a time, so that none is
         // another's.
-        guard Self.lock(folder) else { throw Self.failure() }
+        let turn = try Self.turn(in: folder)
+        defer { close(turn) }
         let draft = Self.draft(of: name)
         unsafe unlinkat(folder, draft, 0)
         let file = unsafe openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -91,7 +92,8 @@ public struct FileTokenStorage: TokenStorageAdapter {
             return
         }
         defer { close(folder) }
-        guard Self.lock(folder) else { throw Self.failure() }
+        let turn = try Self.turn(in: folder)
+        defer { close(turn) }
         unsafe unlinkat(folder, Self.draft(of: name), 0)
         guard unsafe unlinkat(folder, name, 0) == 0 else {
             if errno == ENOENT { return }
@@ -146,12 +148,19 @@ extension FileTokenStorage {
 
     private static func draft(of name: String) -> String { name + ".new" }
 
-    /// Given back when the folder is closed.
-    private static func lock(_ folder: Int32) -> Bool {
-        while flock(folder, LOCK_EX) != 0 {
-            guard errno == EINTR else { return false }
+    /// A writer's turn; the caller closes it. A file of the user's alone, since whoever may read a file or a folder may lock it for
+    /// as long as they like.
+    private static func turn(in folder: Int32) throws -> Int32 {
+        let file = unsafe openat(folder, ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw failure() }
+        while flock(file, LOCK_EX) != 0 {
+            let error = errno
+            guard error == EINTR else {
+                close(file)
+                throw failure(error)
+            }
         }
-        return true
+        return file
     }
 
     private static func read(_ file: Int32, upTo limit: Int) throws -> String {

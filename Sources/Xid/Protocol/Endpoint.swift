@@ -25,7 +25,7 @@ struct Endpoint: Hashable, Sendable {
             ? host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
             : host.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }
         guard isNamed, host.count > 0, host != "[]", authority[host.endIndex...].first.map({ $0 == ":" }) ?? true,
-            authority.endIndex == host.endIndex || (Int(port).map { (1...65_535).contains($0) } ?? false)
+            authority.endIndex == host.endIndex || Self.isPort(port)
         else { return nil }
         isPlain = scheme == "http"
         guard scheme == "https" || (isPlain && isPlainAllowed && Self.isLoopback(host.lowercased())) else { return nil }
@@ -44,6 +44,12 @@ struct Endpoint: Hashable, Sendable {
         let query = String(decoding: FormURLEncoded.encode(fields), as: UTF8.self)
         guard text.contains("?") else { return "\(text)?\(query)" }
         return text.hasSuffix("?") || text.hasSuffix("&") ? text + query : "\(text)&\(query)"
+    }
+
+    /// Digits alone: Swift reads a sign before a number as well.
+    private static func isPort(_ text: Substring) -> Bool {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            && (Int(text).map { (1...65_535).contains($0) } ?? false)
     }
 
     /// What may stand in a URL without an escape (RFC 3986 §2), less `#`.

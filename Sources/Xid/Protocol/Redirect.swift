@@ -26,7 +26,7 @@ struct Redirect {
         let query = rest.hasPrefix("?") ? rest.dropFirst().prefix { $0 != "#" } : ""
         // An answer in the fragment is one to another response_type. It is not read.
         guard !query.isEmpty, text.utf8.count <= 16_384,
-            let fields = FormURLEncoded(parsing: Array(query.utf8)[...], maximumFields: Self.maximumFields)
+            let fields = FormURLEncoded(parsing: Self.readable(query), maximumFields: Self.maximumFields)
         else { throw XidError(.malformedRedirect) }
         // Signed answers (JARM) are not understood; beside one nothing else counts.
         guard fields.occurrence(of: "response") == .absent else { throw XidError(.malformedRedirect) }
@@ -35,6 +35,16 @@ struct Redirect {
         error = try Self.only("error", of: fields)
         errorDescription = try Self.only("error_description", of: fields)
         code = try Self.only("code", of: fields).map(SecretText.init)
+    }
+
+    /// Without an `error_description` that cannot be read. It is for people and of ASCII (RFC 6749 §4.1.2.1); one in Latin-1 must not
+    /// make of a denial an answer that nobody understands.
+    private static func readable(_ query: Substring) -> ArraySlice<UInt8> {
+        let fields = query.utf8.split(separator: UInt8(ascii: "&")).filter { field in
+            !field.starts(with: "error_description=".utf8)
+                || FormURLEncoded(parsing: Array(field)[...], maximumFields: 1) != nil
+        }
+        return Array(fields.joined(separator: "&".utf8))[...]
     }
 
     /// RFC 6749 §3.1: no parameter twice.

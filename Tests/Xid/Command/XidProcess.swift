@@ -90,7 +90,9 @@ final class XidProcess: @unchecked Sendable {
     /// What is kept, by the names of the files.
     func kept() throws -> [String: String] {
         let state = folder.appending(path: ".local/state/xid")
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: state.path())) ?? []
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: state.path())) ?? []).filter {
+            $0 != ".lock"
+        }
         return try Dictionary(
             uniqueKeysWithValues: names.map { ($0, try String(contentsOf: state.appending(path: $0), encoding: .utf8)) }
         )
