@@ -154,9 +154,19 @@ struct ClientAddressTests {
         #expect(ClientAddress(trustedProxies: proxies).of(request) == "192.0.2.1")
     }
 
+    @Test(arguments: [
+        ("192.0.2.1:443", "192.0.2.1"), ("192.0.2.1:1", "192.0.2.1"), ("[2001:db8::1]:65535", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"), ("[::ffff:192.0.2.1]:443", "192.0.2.1"),
+    ])
+    func `A proxy may write the client's port behind the address`(_ entry: String, _ expected: String) {
+        #expect(address("203.0.113.9, \(entry)", proxies: 1) == expected)
+    }
+
     @Test func `A header that has too few entries, or no address at its place, leaves what the runtime says`() {
         for header in [
-            nil, "", ",", "192.0.2.1", "x, 192.0.2.1", "192.0.2.1:443, 192.0.2.2", "fe80::1%eth0, 192.0.2.2",
+            nil, "", ",", "192.0.2.1", "x, 192.0.2.1", "fe80::1%eth0, 192.0.2.2", "192.0.2.1:, 192.0.2.2",
+            "192.0.2.1:4x, 192.0.2.2", "192.0.2.1:443:1, 192.0.2.2", "192.0.2.1:123456, 192.0.2.2", ":443, 192.0.2.2",
+            "[2001:db8::1, 192.0.2.2", "[2001:db8::1]443, 192.0.2.2", "[]:443, 192.0.2.2", "[x]:443, 192.0.2.2",
         ] {
             #expect(address(header, proxies: 2) == "10.0.0.1", "\(header ?? "none")")
         }

@@ -15,6 +15,19 @@ struct ClientAddress {
             String(decoding: entry.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self)
         }
         guard entries.count >= trustedProxies else { return request.context.sourceAddress }
-        return IPAddress(entries[entries.count - trustedProxies])?.description ?? request.context.sourceAddress
+        return Self.address(entries[entries.count - trustedProxies])?.description ?? request.context.sourceAddress
+    }
+
+    /// An entry's address. Some proxies write the client's port behind it, Azure's do: `192.0.2.1:443`, `[2001:db8::1]:443`.
+    private static func address(_ entry: String) -> IPAddress? {
+        if let address = IPAddress(entry) { return address }
+        let isBracketed = entry.hasPrefix("[")
+        let host = isBracketed ? entry.dropFirst().prefix { $0 != "]" } : entry.prefix { $0 != ":" }
+        var rest = entry[host.endIndex...]
+        if isBracketed, rest.popFirst() != "]" { return nil }
+        let isPort =
+            rest.first == ":" && (1...5).contains(rest.utf8.count - 1)
+            && rest.utf8.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return rest.isEmpty || isPort ? IPAddress(String(host)) : nil
     }
 }
