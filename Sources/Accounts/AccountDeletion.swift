@@ -9,11 +9,15 @@ package struct AccountDeletion {
     package let maximumSessionSeconds: Int64
     private let users: any UserRepository
     private let sessions: Sessions
+    private let cryptography: any Cryptography
 
-    package init(maximumSessionSeconds: Int64, users: any UserRepository, sessions: Sessions) {
+    package init(
+        maximumSessionSeconds: Int64, users: any UserRepository, sessions: Sessions, cryptography: any Cryptography
+    ) {
         self.maximumSessionSeconds = maximumSessionSeconds
         self.users = users
         self.sessions = sessions
+        self.cryptography = cryptography
     }
 
     package struct Deleted: Sendable {
@@ -51,6 +55,7 @@ package struct AccountDeletion {
                 refusal = nil
                 return .delete(
                     revoking: true,
+                    remembering: Deletion.mark(of: account, deletedAt: now, using: cryptography),
                     AuditEntry(
                         .accountDeleted, of: account, session: session.id, reason: "owner", origin: origin, at: now))
             }

@@ -9,13 +9,18 @@ struct AppleEvent {
     private let time: UnixTime
     /// What began later than this began after the event.
     private let end: UnixTime
+    private let cryptography: any Cryptography
     private let origin: AuditEntry.Origin
     private let now: UnixTime
 
-    init(_ notification: AppleNotification, leewaySeconds: Int64, origin: AuditEntry.Origin, now: UnixTime) {
+    init(
+        _ notification: AppleNotification, leewaySeconds: Int64, cryptography: any Cryptography,
+        origin: AuditEntry.Origin, now: UnixTime
+    ) {
         self.notification = notification
         time = min(notification.time, now.adding(seconds: leewaySeconds))
         end = time.adding(seconds: leewaySeconds)
+        self.cryptography = cryptography
         self.origin = origin
         self.now = now
     }
@@ -27,7 +32,9 @@ struct AppleEvent {
         case .consentRevoked: return revocation(of: account, sessions)
         case .accountDeleted:
             // There is nothing left at Apple to revoke.
-            return (.accountDeleted, .delete(revoking: false, entry(.accountDeleted, of: account, reason: "apple")))
+            let mark = Deletion.mark(of: account, deletedAt: time, using: cryptography)
+            let entry = entry(.accountDeleted, of: account, reason: "apple")
+            return (.accountDeleted, .delete(revoking: false, remembering: mark, entry))
         case .emailDisabled: return forwarding(of: account, isOn: false)
         case .emailEnabled: return forwarding(of: account, isOn: true)
         case .unknown: return (.unknownType, .keep)

@@ -57,7 +57,9 @@ package struct AppleNotifications {
             throw .notANotification(error)
         }
         if case .unknown = notification.kind { return (notification, .unknownType) }
-        let event = AppleEvent(notification, leewaySeconds: verifier.policy.leewaySeconds, origin: origin, now: now)
+        let event = AppleEvent(
+            notification, leewaySeconds: verifier.policy.leewaySeconds, cryptography: cryptography, origin: origin,
+            now: now)
         var outcome = Outcome.unknownSubject
         do throws(StoreError) {
             let change = try users.change(

@@ -50,7 +50,8 @@ extension SignIn {
                 result = .success(signedIn)
                 return Opening(
                     account: account, session: session, audit: audit,
-                    receipt: try repetition?.receipt(for: signedIn, at: now))
+                    receipt: try repetition?.receipt(for: signedIn, at: now),
+                    latestDeletion: known == nil ? latestDeletion(before: arrival.identity) : nil)
             } catch {
                 result = .failure(.cryptography(error))
                 return nil
@@ -72,6 +73,7 @@ extension SignIn {
         switch outcome {
         case .done, .nothing: return try result.get()
         case .spent: throw .spent
+        case .deleted: throw .verification(.refused(.tooOld))
         case .repeated: return try open(arrival, origin: origin, at: now, isFirst: false)
         }
     }
@@ -87,6 +89,10 @@ extension SignIn {
             return (.verification(.refused(.tooOld)), "consent_revoked")
         }
         return nil
+    }
+
+    private func latestDeletion(before identity: AppleIdentity) -> Mark {
+        Deletion.mark(latestBefore: identity, leewaySeconds: verifier.policy.leewaySeconds, using: cryptography)
     }
 
     private func lookup(of identity: AppleIdentity) -> AppleLookup {

@@ -8,7 +8,8 @@ package protocol UserRepository: AppleGrantRepository {
     ///
     /// If the receipt that `repetition` names is remembered and has not expired at `now`, nothing is done but giving it back:
     /// the request is the repetition of one that was carried out. Else, if one of `marks` is remembered, nothing is done; if
-    /// none is, all are remembered with the rest.
+    /// none is, all are remembered with the rest. Where nobody was found, nor is anything done for who was deleted after what
+    /// proves them was issued (`Opening.latestDeletion`).
     ///
     /// `appleSubject` and `transferSubject` are unique in the store itself: of any number of first logins at once exactly one
     /// finds nobody. An account whose `appleSubject` becomes another loses its grants, which were the other team's.
@@ -91,12 +92,18 @@ package struct Opening {
     package var session: Session?
     package var audit: [AuditEntry]
     package var receipt: Receipt?
+    /// Of a new account, what the latest deletion may have left (see `Deletion`): where a mark of this name is remembered for
+    /// longer than this one, nothing is carried out.
+    package var latestDeletion: Mark?
 
-    package init(account: Account, session: Session?, audit: [AuditEntry], receipt: Receipt? = nil) {
+    package init(
+        account: Account, session: Session?, audit: [AuditEntry], receipt: Receipt? = nil, latestDeletion: Mark? = nil
+    ) {
         self.account = account
         self.session = session
         self.audit = audit
         self.receipt = receipt
+        self.latestDeletion = latestDeletion
     }
 }
 
@@ -107,6 +114,8 @@ package enum SignInOutcome {
     case repeated(Receipt)
     /// A mark was there already.
     case spent
+    /// Nobody was found, and a mark is there of a later deletion than `Opening.latestDeletion`.
+    case deleted
     /// `open` answered nil.
     case nothing
 }
@@ -136,7 +145,9 @@ package enum AccountChange {
     case update(Account, ending: [Session] = [], withdrawing: UnixTime? = nil, audit: [AuditEntry])
     /// The account goes with its sessions and all personal data. Of the audit remains what happened and when, without the
     /// addresses that requests came from. Its grants become revocations where `revoking` says so, and go otherwise.
-    case delete(revoking: Bool, AuditEntry)
+    ///
+    /// - Parameter remembering: what is left of it (see `Deletion`). One of the same name that is remembered for longer stays.
+    case delete(revoking: Bool, remembering: Mark?, AuditEntry)
 }
 
 package enum ChangeOutcome: Hashable, Sendable {

@@ -80,7 +80,10 @@ enum AccountsCommand {
         let now = System.now()
         switch try store.change(
             account: .id(id), once: nil, at: now,
-            { _, _ in .delete(revoking: true, entry(.accountDeleted, of: id, at: now)) })
+            { account, _ in
+                let mark = Deletion.mark(of: account, deletedAt: now, using: OpenSSLCryptography())
+                return .delete(revoking: true, remembering: mark, entry(.accountDeleted, of: id, at: now))
+            })
         {
         case .noAccount, .spent: return nil
         case .done(revocations: 0): return "done: account_deleted"

@@ -131,7 +131,8 @@ extension Endpoints {
         let life = configuration.accountLife
         let lifeEndpoint = AccountLifeEndpoint(
             deletion: life.deletionSeconds.map {
-                AccountDeletion(maximumSessionSeconds: $0, users: store, sessions: sessions)
+                AccountDeletion(
+                    maximumSessionSeconds: $0, users: store, sessions: sessions, cryptography: cryptography)
             },
             notifications: life.takesNotifications
                 ? AppleNotifications(

@@ -14,7 +14,8 @@ struct AccountDeletionTests {
     ) throws(DeletionFailure) -> AccountDeletion.Deleted {
         let service = TestService(users: store ?? users)
         let deletion = AccountDeletion(
-            maximumSessionSeconds: maximum, users: service.users, sessions: service.sessions)
+            maximumSessionSeconds: maximum, users: service.users, sessions: service.sessions,
+            cryptography: TokenForge.cryptography)
         return try deletion(
             accessToken: token, origin: TestService.origin, at: TokenForge.now.adding(seconds: seconds))
     }

@@ -92,7 +92,7 @@ struct AppleCodeExchangeTests {
         let id = try users.join().account.id
         _ = try users.change(account: .id(id), once: nil, at: TokenForge.now) { account, _ in
             .delete(
-                revoking: true,
+                revoking: true, remembering: nil,
                 AuditEntry(time: TokenForge.now, event: .accountDeleted, accountID: id, origin: TestService.origin))
         }
         apple.answer = AppleAtWork.tokens(Self.secret)

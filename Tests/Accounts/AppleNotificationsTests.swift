@@ -91,6 +91,25 @@ struct AppleNotificationsTests {
         #expect(try users.audit(of: account.id).allSatisfy { $0.origin.sourceAddress == nil })
     }
 
+    /// The second event has not happened yet: it happened just now, and a leeway is all that it is ahead.
+    @Test(arguments: [(100, 1000, 100), (365 * 86_400, 40, 100)] as [(Int64, Int64, Int64)])
+    func `After account-delete nobody comes back by a token of before the event`(
+        _ event: Int64, _ sent: Int64, _ time: Int64
+    ) throws {
+        _ = try users.join()
+        #expect(try notify("account-delete", event: event, sent: sent) == .accountDeleted)
+        func signIn(issuedAt seconds: Int64) throws -> Bool {
+            try TestService(users: users).signIn(appleKeys: TokenForge.keys)(
+                SignIn.Request(
+                    identityToken: Array(TokenForge(at: start.adding(seconds: seconds)).token.utf8)[...], nonce: nil,
+                    client: SignIn.Client(deviceInfo: try DeviceInfo([:]))),
+                origin: TestService.origin, at: start.adding(seconds: 2000)
+            ).isNew
+        }
+        #expect(throws: SignInFailure.verification(.refused(.tooOld))) { try signIn(issuedAt: time - 61) }
+        #expect(try signIn(issuedAt: time - 60))
+    }
+
     @Test(arguments: ["account-delete", "consent-revoked", "email-disabled"])
     func `An event of before the account was made is about the one before it`(_ type: String) throws {
         let (account, session) = try users.join(at: start.adding(seconds: 161))

@@ -51,7 +51,8 @@ final class Doorway {
             signIn: signIn, sessions: sessions,
             life: AccountLifeEndpoint(
                 deletion: deletionSeconds.map {
-                    AccountDeletion(maximumSessionSeconds: $0, users: users, sessions: sessions)
+                    AccountDeletion(
+                        maximumSessionSeconds: $0, users: users, sessions: sessions, cryptography: cryptography)
                 },
                 notifications: takesNotifications
                     ? AppleNotifications(verifier: verifier, appleKeys: keys, users: users, cryptography: cryptography)

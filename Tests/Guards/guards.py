@@ -329,6 +329,11 @@ GUARDS = {
             "who withdrew does not come back by an old token",
             "«identity.issuedAt.adding(seconds: verifier.policy.leewaySeconds) < withdrawn»", "false",
         ),
+        (
+            "who was deleted does not come back by an old token",
+            "latestDeletion: «known == nil ? latestDeletion(before: arrival.identity) : nil»)", "nil",
+        ),
+        ("that the person was deleted is no success", "case .deleted: ‹throw .verification(.refused(.tooOld))›", "return try result.get()"),
         ("linking is a choice", "if «policy.linksVerifiedEmail», let", "true"),
         ("only verified addresses link", "«email.isVerified == true»,", "true"),
         ("no alias links", "«!email.isPrivate» {", "true"),
@@ -369,6 +374,13 @@ GUARDS = {
         ("deleting wants a young sign-in", "guard «now <= session.createdAt.adding(seconds: maximumSessionSeconds)» else", "true"),
         ("deleting wants a session that lives", "guard «sessions.contains(where: { $0.id == session.id })» else", "true"),
         ("the disabled delete nothing", "guard «!account.isDisabled» else", "true"),
+        ("what the owner's deletion leaves", "remembering: «Deletion.mark(of: account, deletedAt: now, using: cryptography)»,", "nil"),
+    ],
+    "Sources/Accounts/Deletion.swift": [
+        ("a token of the same second is not of before", "mark(of: $0, «UnixTime(seconds: time.seconds)», cryptography)", "time"),
+        ("clocks differ at a deletion", "«identity.issuedAt.adding(seconds: leewaySeconds)», cryptography)", "identity.issuedAt"),
+        ("a deletion is one person's", "+ «subject.utf8»)[...])", '"somebody".utf8'),
+        ("a deletion is remembered for longer than tokens", "expiresAt: time.adding(seconds: «seconds»))", "86_400"),
     ],
     "Sources/Accounts/AppleNotifications.swift": [
         ("a notification is heard once", "once: «mark(of: notification, in: token)», at", "nil"),
@@ -377,6 +389,7 @@ GUARDS = {
     ],
     "Sources/Accounts/AppleEvent.swift": [
         ("events of before the account", "guard «account.createdAt <= end» else", "true"),
+        ("what Apple's deletion leaves", "remembering: «mark», entry)", "nil"),
         ("events of the future", "time = «min(notification.time, now.adding(seconds: leewaySeconds))»", "notification.time"),
         ("sessions since the event stay", "sessions.filter { «$0.createdAt <= end» }", "true"),
         ("the latest event counts", "let known = account.forwarding, «known.since > time» {", "false"),

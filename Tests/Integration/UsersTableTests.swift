@@ -18,7 +18,10 @@ import Testing
 
         static func emptied(isLinking: Bool = true) throws -> Example {
             let example = try shared.get()
-            try example.sql("TRUNCATE public.users, auth_apple.sessions, auth_apple.audit, auth_apple.receipts")
+            try example.sql(
+                """
+                TRUNCATE public.users, auth_apple.sessions, auth_apple.audit, auth_apple.receipts, auth_apple.marks
+                """)
             example.site.environment["AUTH_APPLE_LINK_VERIFIED_EMAIL"] = isLinking ? "true" : "false"
             example.site.environment["AUTH_APPLE_ACCOUNT_QUERIES"] = deployed.appending(path: "users").path()
             return example
@@ -84,6 +87,8 @@ import Testing
         let export = try example.site.run("accounts", "export", ana)
         #expect(export.status == 0 && export.text.contains("001.ana"))
         #expect(try example.site.run("accounts", "delete", ana).status == 0)
+        let late = try example.signIn("001.ana", "--issued-at", "-3600")
+        #expect(late.status == 401 && late.log[0]["reason"] as? String == "too_old", "\(late.log)")
         #expect(try example.sql("SELECT count(*) FROM users") == "0")
         #expect(try example.signIn("001.ana").status == 201)
     }

@@ -60,7 +60,7 @@ import UserStores
             try store.change(account: made.account.id) { _ in .keep }
             try store.change(account: person("2").id) { account in
                 Issue.record("there is no such account")
-                return .delete(revoking: true, entry(.accountDeleted, account.id))
+                return .delete(revoking: true, remembering: nil, entry(.accountDeleted, account.id))
             }
             #expect(try store.account(made.account.id) == made.account)
             #expect(try store.session(made.session.id) != nil)
@@ -75,7 +75,9 @@ import UserStores
             let stranger = try store.signIn(person("2")) { login(of: $0) }
             let id = made.account.id
             let before = try store.audit(of: id)
-            try store.change(account: id) { .delete(revoking: true, entry(.accountDeleted, $0.id, at: later)) }
+            try store.change(account: id) {
+                .delete(revoking: true, remembering: nil, entry(.accountDeleted, $0.id, at: later))
+            }
             #expect(try store.account(id) == nil)
             #expect(try store.session(made.session.id) == nil)
             #expect(try store.sessions(of: id, at: noon).isEmpty)

@@ -90,6 +90,7 @@ import UserStores
         switch outcome.outcome {
         case .done: return (try #require(outcome.account), outcome.isNew)
         case .spent: throw StoreError.unusable(reason: "spent")
+        case .deleted: throw StoreError.unusable(reason: "deleted")
         case .repeated(let kept):
             #expect(kept == receipt)
             return nil
@@ -128,7 +129,7 @@ import UserStores
             disabled.disabledAt = noon
             try store.change(account: account.id) { _ in
                 isDeleted
-                    ? .delete(revoking: true, entry(.accountDeleted, account.id))
+                    ? .delete(revoking: true, remembering: nil, entry(.accountDeleted, account.id))
                     : .update(disabled, audit: [entry(.accountDisabled, account.id)])
             }
             let again = try #require(try keep(receipt, in: store, at: noon))

@@ -147,7 +147,9 @@ import Testing
         _ = try store.count(attemptKey(1), window: noon, of: 60)
         for _ in 0..<60 { _ = try store.signIn(person("1")) { login(of: $0) } }
         _ = try store.endSessions(of: made.account.id, except: nil) { entry(.sessionEnded, $0.accountID) }
-        try store.change(account: made.account.id) { .delete(revoking: true, entry(.accountDeleted, $0.id)) }
+        try store.change(account: made.account.id) {
+            .delete(revoking: true, remembering: nil, entry(.accountDeleted, $0.id))
+        }
         try store.keep(
             AppleGrant(accountID: made.account.id, clientID: "d", keyID: "k", sealed: [1], obtainedAt: noon))
         for revocation in try store.takeRevocations(due: noon, limit: 5) { try store.finish(revocation) }

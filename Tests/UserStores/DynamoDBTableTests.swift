@@ -82,7 +82,7 @@ import Testing
                 }
             default:
                 _ = try store.change(account: .id(id), once: nil, at: noon) { _, _ in
-                    .delete(revoking: true, entry(.accountDeleted, id))
+                    .delete(revoking: true, remembering: nil, entry(.accountDeleted, id))
                 }
                 #expect(try store.account(id) == nil)
                 #expect(try store.audit(of: id).allSatisfy { $0.origin.sourceAddress == nil })
@@ -118,7 +118,7 @@ import Testing
                 seen.append(sessions.count)
                 if seen.count == 1 { session = try? other.signIn(person("1")) { login(of: $0) }.session }
                 if seen.count == 2 { try? other.keep(late) }
-                return .delete(revoking: true, entry(.accountDeleted, account.id))
+                return .delete(revoking: true, remembering: nil, entry(.accountDeleted, account.id))
             }
             #expect(seen == [1, 2, 2])
             #expect(outcome == .done(revocations: 1))

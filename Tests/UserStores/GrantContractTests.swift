@@ -31,7 +31,7 @@ import UserStores
             let grants = [grant(of: id, "com.example.app"), grant(of: id, "com.example.web")]
             for grant in grants + [grant(of: stranger, "com.example.app")] { try store.keep(grant) }
             let outcome = try store.change(account: id) { _ in
-                .delete(revoking: isRevoking, entry(.accountDeleted, id))
+                .delete(revoking: isRevoking, remembering: nil, entry(.accountDeleted, id))
             }
             #expect(outcome == .done(revocations: isRevoking ? 2 : 0))
             #expect(try store.grants(of: id).isEmpty)

@@ -21,7 +21,9 @@ import UserStores
             try old.keep(grant(of: id, client))
         }
         let bob = try old.signIn(person("2")) { login(of: $0, on: .object(["os": .decimal("1.50"), "a": .null])) }
-        try old.change(account: bob.account.id) { _ in .delete(revoking: true, entry(.accountDeleted, bob.account.id)) }
+        try old.change(account: bob.account.id) { _ in
+            .delete(revoking: true, remembering: nil, entry(.accountDeleted, bob.account.id))
+        }
         try old.keep(grant(of: bob.account.id, "com.example.app"))
         let lines = try all(of: old)
         #expect(lines.count == 4)
@@ -40,7 +42,7 @@ import UserStores
                 return
             }
             // It is an account like any other.
-            try store.change(account: id) { _ in .delete(revoking: true, entry(.accountDeleted, id)) }
+            try store.change(account: id) { _ in .delete(revoking: true, remembering: nil, entry(.accountDeleted, id)) }
             #expect(try store.account(id) == nil && store.revocations(limit: 10).count == 4)
         }
     }
@@ -70,7 +72,9 @@ import UserStores
         try subject.withStore { store in
             let account = person("1")
             #expect(try store.restore(moved(account, [login(of: account)])))
-            try store.change(account: account.id) { _ in .delete(revoking: true, entry(.accountDeleted, account.id)) }
+            try store.change(account: account.id) { _ in
+                .delete(revoking: true, remembering: nil, entry(.accountDeleted, account.id))
+            }
             #expect(try !store.restore(moved(account, [login(of: account)])))
             #expect(try store.account(account.id) == nil)
             #expect(try store.counterpart(of: moved(account, []), at: noon) == nil)

@@ -60,7 +60,9 @@ import Testing
         _ = try function.count(attemptKey(1), window: noon, of: 60)
         try function.keep(
             AppleGrant(accountID: other.account.id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
-        try function.change(account: other.account.id) { .delete(revoking: true, entry(.accountDeleted, $0.id)) }
+        try function.change(account: other.account.id) {
+            .delete(revoking: true, remembering: nil, entry(.accountDeleted, $0.id))
+        }
         #expect(try function.check().contains("schema 1, 1 accounts, 1 sessions"))
         let migrator = try UserStores.open(url("migrator"))
         #expect(try migrator.migrate() == SchemaChange(from: 1, to: 1))

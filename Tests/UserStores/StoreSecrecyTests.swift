@@ -69,7 +69,7 @@ import UserStores
             #expect(try bytes(path).contains(bytes: Array("192.0.2.77".utf8)) == false)
             let away = AuditEntry.Origin(requestID: "request-9", sourceAddress: "192.0.2.77")
             try store.change(account: made.account.id) {
-                .delete(revoking: true, entry(.accountDeleted, $0.id, from: away))
+                .delete(revoking: true, remembering: nil, entry(.accountDeleted, $0.id, from: away))
             }
             #expect(try store.purge(before: noon) == PurgeCount())
             for word in ["canary", "192.0.2.77"] {

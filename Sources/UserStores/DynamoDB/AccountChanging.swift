@@ -42,7 +42,9 @@ struct AccountChanging {
     }
 
     /// Returns how many grants are to be revoked.
-    func delete(isRevoking: Bool, _ entry: AuditEntry, at now: UnixTime) throws(DynamoDBFailure) -> Int {
+    func delete(
+        isRevoking: Bool, remembering remains: Mark?, _ entry: AuditEntry, at now: UnixTime
+    ) throws(DynamoDBFailure) -> Int {
         let account = known.account
         var stored = known
         var writes = StoredAudit.writes([entry.withoutAddress], to: &stored)
@@ -57,6 +59,7 @@ struct AccountChanging {
             writes.append(.put(Revocation(grant: grant, dueAt: now).item, at: .revocation(of: grant)))
         }
         if let mark { writes.append(mark) }
+        if let remains { writes.append(MarkView(items: try table.items([.mark(remains.name)])).remember(remains)) }
         writes.append(.put(Item(["kind": .string("erasure")]), at: .erasure(of: account.id)))
         writes.append(.delete(known.key, if: .unchanged(known.item)))
         guard writes.count <= DynamoDBTable.writesInOneTransaction else {

@@ -42,8 +42,9 @@ extension DynamoDBUserStore {
             case .update(let account, let ending, let withdrawing, let entries):
                 try change.update(account, ending: ending, withdrawing: withdrawing, entries)
                 return .done(revocations: 0)
-            case .delete(let isRevoking, let entry):
-                return .done(revocations: try change.delete(isRevoking: isRevoking, entry, at: now))
+            case .delete(let isRevoking, let remains, let entry):
+                return .done(
+                    revocations: try change.delete(isRevoking: isRevoking, remembering: remains, entry, at: now))
             }
         }
     }

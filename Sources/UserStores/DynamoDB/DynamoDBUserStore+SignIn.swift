@@ -31,11 +31,16 @@ extension DynamoDBUserStore {
             if let receipt = opening.receipt { writes.append(seen.keep(receipt, of: stored)) }
             writes += marks.map(seen.marks.remember)
             writes.append(try stored.write())
+            // Not looked for, but demanded: no deletion comes between.
+            let latest = known == nil ? opening.latestDeletion : nil
+            if let latest { writes.append(MarkView.checkThatNoneOutlasts(latest)) }
             do throws(DynamoDBFailure) {
                 try table.write(together: writes)
             } catch .conflict(let failed, _) where opening.session != nil && failed.contains(where: { $0 < 2 }) {
                 // The session's two items come first. That an id is taken no reading again can mend.
                 throw .unusable("the session's id is taken")
+            } catch .conflict(let failed, _) where latest != nil && failed == [writes.count - 1] {
+                return .deleted
             }
             return .done
         }
@@ -123,8 +128,19 @@ struct MarkView {
         items[.mark(mark.name)]?.time("expires_at").map { $0 > now } ?? false
     }
 
+    /// For the longer time, where it is remembered already.
     func remember(_ mark: Mark) -> Write {
-        .put(Self.item(mark), at: .mark(mark.name), if: .unchanged(items[.mark(mark.name)]))
+        let known = items[.mark(mark.name)]
+        let end = max(mark.expiresAt, known?.time("expires_at") ?? mark.expiresAt)
+        return .put(
+            Self.item(Mark(name: mark.name, expiresAt: end)), at: .mark(mark.name), if: .unchanged(known))
+    }
+
+    static func checkThatNoneOutlasts(_ mark: Mark) -> Write {
+        .check(
+            .mark(mark.name),
+            Condition(
+                "attribute_not_exists(#pk) OR #expires_at <= :end", [":end": .number(mark.expiresAt.milliseconds)]))
     }
 
     static func item(_ mark: Mark) -> Item {

@@ -26,6 +26,7 @@ package final class MemoryUserStore: UserStore {
         if marks.contains(where: { isSpent($0, at: now) }) { return .spent }
         let known = account(.appleSubject(lookup.subject)) ?? account(transferredAs: lookup.transferSubject)
         guard let opening = open(known) else { return .nothing }
+        if known == nil, let latest = opening.latestDeletion, isSpent(latest, at: latest.expiresAt) { return .deleted }
         if let session = opening.session {
             guard session.accountID == opening.account.id, sessions[session.id] == nil else {
                 throw .unusable(reason: "memory: the session's id is taken, or it is another account's")
@@ -60,8 +61,9 @@ package final class MemoryUserStore: UserStore {
             }
             if !ending.isEmpty || changed.isDisabled || withdrawing != nil { removeReceipts(of: account.id) }
             append(entries)
-        case .delete(let revoking, let entry):
+        case .delete(let revoking, let remains, let entry):
             append([entry])
+            remember(remains.map { [$0] } ?? [])
             revocations = remove(account, revoking: revoking, at: now)
         }
         remember(mark.map { [$0] } ?? [])
@@ -117,6 +119,6 @@ package final class MemoryUserStore: UserStore {
     }
 
     private func remember(_ new: [Mark]) {
-        for mark in new { marks[mark.name] = mark.expiresAt }
+        for mark in new { marks[mark.name] = max(mark.expiresAt, marks[mark.name] ?? mark.expiresAt) }
     }
 }

@@ -3,7 +3,8 @@ package import Accounts
 package import JOSE
 
 extension PostgreSQLUserStore {
-    /// Two round trips: everything is read, and the account held; then everything is written and committed.
+    /// Two round trips: everything is read, and the account held; then everything is written and committed. Between them one
+    /// more for a new account. Whoever deleted held the row that was looked for, so what they left is seen now.
     package func signIn(
         _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
@@ -18,6 +19,11 @@ extension PostgreSQLUserStore {
             if rows[searches..<(searches + marks.count)].contains(where: { $0.count > 0 }) { return (.spent, []) }
             let known = try transaction.queries.account(for: lookup, in: rows[..<searches])
             guard let opening = open(known) else { return (.nothing, []) }
+            if known == nil, let latest = opening.latestDeletion,
+                try transaction.read([.look(for: latest, at: latest.expiresAt)])[0].count > 0
+            {
+                return (.deleted, [])
+            }
             var writes =
                 if let known { transaction.update(opening.account, from: known) } else {
                     try transaction.insert(opening.account)
@@ -60,9 +66,10 @@ extension PostgreSQLUserStore {
                     writes.append(.removeReceipts(of: account.id))
                 }
                 return (.done(revocations: 0), writes + entries.map { .append($0) })
-            case .delete(let revoking, let entry):
+            case .delete(let revoking, let remains, let entry):
                 let grants = revoking ? try more[1].all.map { row throws(PostgreSQLFailure) in try row.grant() } : []
                 var writes = remembered + grants.map { .put(Revocation(grant: $0, dueAt: now)) }
+                if let remains { writes.append(.prolong(remains)) }
                 writes += sessions.map { .remove($0) }
                 writes += [
                     .removeReceipts(of: account.id), .removeGrants(of: account.id), .append(entry),

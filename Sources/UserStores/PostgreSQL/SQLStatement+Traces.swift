@@ -77,6 +77,15 @@ extension SQLStatement {
             [.bytes(mark.name), .time(mark.expiresAt), .time(time)])
     }
 
+    /// Remembers a mark, or one that is there for the longer of the two times.
+    static func prolong(_ mark: Mark) -> SQLStatement {
+        SQLStatement(
+            """
+            INSERT INTO marks (name, expires_at) VALUES ($1, $2)
+            ON CONFLICT (name) DO UPDATE SET expires_at = greatest(marks.expires_at, excluded.expires_at)
+            """, [.bytes(mark.name), .time(mark.expiresAt)])
+    }
+
     static func count(_ key: AttemptKey, window: UnixTime, of seconds: Int64) -> SQLStatement {
         SQLStatement(
             """

@@ -36,9 +36,13 @@ extension Connection {
             != nil
     }
 
+    /// For the longer time, where it is remembered already.
     func remember(_ mark: Mark) throws(SQLiteFailure) {
         try execute(
-            "INSERT OR REPLACE INTO marks (name, expires_at) VALUES (?1, ?2)",
+            """
+            INSERT INTO marks (name, expires_at) VALUES (?1, ?2)
+            ON CONFLICT (name) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)
+            """,
             [.blob(mark.name), .integer(mark.expiresAt.milliseconds)])
     }
 }

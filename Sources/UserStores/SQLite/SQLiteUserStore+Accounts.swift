@@ -13,6 +13,11 @@ extension SQLiteUserStore {
             for mark in marks where try connection.isSpent(mark, at: now) { return .spent }
             let known = try connection.account(for: lookup)
             guard let opening = open(known) else { return .nothing }
+            if known == nil, let latest = opening.latestDeletion,
+                try connection.isSpent(latest, at: latest.expiresAt)
+            {
+                return .deleted
+            }
             if let known {
                 try connection.update(opening.account, from: known)
             } else {
@@ -70,8 +75,9 @@ extension Connection {
             if !ending.isEmpty || changed.isDisabled || withdrawing != nil { try removeReceipts(of: account.id) }
             try append(entries)
             return 0
-        case .delete(let revoking, let entry):
+        case .delete(let revoking, let remains, let entry):
             try append([entry])
+            if let remains { try remember(remains) }
             let grants = revoking ? try grants(of: account.id) : []
             for grant in grants { try put(Revocation(grant: grant, dueAt: now)) }
             try remove(account.id)

@@ -177,6 +177,22 @@ struct WebFlowTests {
         #expect(try after.exchange(early).status == 200)
     }
 
+    /// The code says when Apple vouched for the person, not when it was made.
+    @Test(arguments: [(Int64(60), 201), (61, 401)])
+    mutating func `A code of before a deletion makes nobody anew`(_ seconds: Int64, _ status: Int) throws {
+        let (first, second) = (try visit.code(), try visit.code())
+        let id = try #require(try visit.exchange(first).accountID)
+        let time = TokenForge.now.adding(seconds: seconds)
+        _ = try visit.doorway.users.change(account: .id(id), once: nil, at: time) { account, _ in
+            .delete(
+                revoking: true,
+                remembering: Deletion.mark(of: account, deletedAt: time, using: TokenForge.cryptography),
+                AuditEntry(time: time, event: .accountDeleted, accountID: id, origin: TestService.origin))
+        }
+        let late = try visit.exchange(second)
+        #expect(late.status == status && late.log["reason"]?.string == (status == 401 ? "too_old" : nil))
+    }
+
     @Test mutating func `A disabled account gets 403`() throws {
         let signedIn = try visit.exchange(try visit.code())
         let id = try #require(signedIn.accountID)

@@ -32,6 +32,33 @@ import Testing
         }
     }
 
+    /// Who had got hold of a token undid the deletion with it.
+    @Test(arguments: ["person", "operator", "apple"])
+    func noTokenOfBeforeTheDeletionMakesThePersonAnew(_ deleter: String) throws {
+        try LifeSite.run { life in
+            let sub = "001.deleted.\(deleter)"
+            let old = try life.site.event(token: life.site.token("--subject", sub, "--issued-at", "-3600"))
+            let first = try life.site.send(old)
+            #expect(first.status == 201)
+            switch deleter {
+            case "person": #expect(try life.delete(first.accessToken).status == 200)
+            case "operator": #expect(try life.site.run("accounts", "delete", first.accountID).status == 0)
+            default:
+                let event = try life.notification("--type", "account-delete", "--sub", sub)
+                #expect(try life.site.send(event).status == 200)
+            }
+            for _ in 0..<2 {
+                let late = try life.site.send(old)
+                #expect(late.status == 401 && late.body["code"] as? String == "invalid_token", "\(late.text)")
+                #expect(late.log[0]["reason"] as? String == "too_old")
+            }
+            #expect(try life.site.run("check").text.contains("0 accounts, 0 sessions"))
+            let fresh = try life.site.send(life.site.event(token: life.site.token("--subject", sub)))
+            #expect(fresh.status == 201 && fresh.accountID != first.accountID)
+            #expect(try life.site.send(old).status == 200, "it is their account, and the token is young enough")
+        }
+    }
+
     @Test func anExchangeThatFailsIsNoLoginsFaultAndTheNextMakesUpForIt() throws {
         try LifeSite.run { life in
             try life.fail("/auth/token", status: 503)
