@@ -11,6 +11,10 @@ package enum Deletion {
     /// a change of that.
     static let seconds: Int64 = 604_800 + 2 * 300
 
+    /// When the mark of a deletion may end at most. One that ends later was left by a clock that ran ahead, and is not believed: else
+    /// nobody could come back before that time.
+    package static func latestEnd(at now: UnixTime) -> UnixTime { now.adding(seconds: seconds + 300) }
+
     /// What the deletion of an account leaves. Nil where nobody signs in to it by Apple.
     package static func mark(
         of account: Account, deletedAt time: UnixTime, using cryptography: any Cryptography

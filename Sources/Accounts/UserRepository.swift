@@ -93,7 +93,7 @@ package struct Opening {
     package var audit: [AuditEntry]
     package var receipt: Receipt?
     /// Of a new account, what the latest deletion may have left (see `Deletion`): where a mark of this name is remembered for
-    /// longer than this one, nothing is carried out.
+    /// longer than this one, and not beyond `Deletion.latestEnd`, nothing is carried out.
     package var latestDeletion: Mark?
 
     package init(

@@ -380,6 +380,7 @@ GUARDS = {
         ("a token of the same second is not of before", "mark(of: $0, «UnixTime(seconds: time.seconds)», cryptography)", "time"),
         ("clocks differ at a deletion", "«identity.issuedAt.adding(seconds: leewaySeconds)», cryptography)", "identity.issuedAt"),
         ("a deletion is one person's", "+ «subject.utf8»)[...])", '"somebody".utf8'),
+        ("a deletion by a clock that ran ahead", "now.adding(seconds: «seconds + 300»)", "1 << 40"),
         ("a deletion is remembered for longer than tokens", "expiresAt: time.adding(seconds: «seconds»))", "86_400"),
     ],
     "Sources/Accounts/AppleNotifications.swift": [

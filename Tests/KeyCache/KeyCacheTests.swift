@@ -387,7 +387,7 @@ import Testing
         #expect(stage.requests == [nil, nil])
     }
 
-    @Test func whatAProcessFetchedAndCouldNotStoreIsNotLostToAnOlderFile() {
+    @Test func whatAProcessFetchedAndCouldNotStoreIsNotLostToAnOlderFile() throws {
         let stage = Stage()
         let process = stage.process()
         #expect(process.ask("A").isKnown)
@@ -396,6 +396,11 @@ import Testing
         stage.advance(61)
         #expect(process.ask("C").isKnown)
         chmod(stage.folder, 0o700)
+        // The same file once more, as by a process that writes what it read before.
+        let older = try Data(contentsOf: URL(filePath: stage.path))
+        try #require(unlink(stage.path) == 0)
+        #expect(
+            FileManager.default.createFile(atPath: stage.path, contents: older, attributes: [.posixPermissions: 0o600]))
         let count = stage.requests.count
         #expect(process.ask("C").isKnown)
         #expect(stage.requests.count == count)

@@ -56,6 +56,20 @@ import UserStores
         }
     }
 
+    /// Or nobody could come back before that time.
+    @Test(arguments: StoreUnderTest.all)
+    func aDeletionByAClockThatRanAheadKeepsNobodyOut(_ subject: StoreUnderTest) throws {
+        let latest = 604_800 + 600 + 300
+        try subject.withStore { store in
+            for (end, isBelieved) in [(Int64(latest), true), (Int64(latest) + 1, false)] {
+                #expect(try open("1", end, in: store).isDone)
+                try delete("1", leaving: end, in: store)
+                let late = try open("1", 0, in: store).outcome
+                if case .deleted = late { #expect(isBelieved) } else { #expect(!isBelieved) }
+            }
+        }
+    }
+
     @Test(arguments: StoreUnderTest.all)
     func whatIsRepeatedOrSpentComesFirst(_ subject: StoreUnderTest) throws {
         try subject.withStore { store in

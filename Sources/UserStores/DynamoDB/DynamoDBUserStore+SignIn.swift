@@ -33,7 +33,7 @@ extension DynamoDBUserStore {
             writes.append(try stored.write())
             // Not looked for, but demanded: no deletion comes between.
             let latest = known == nil ? opening.latestDeletion : nil
-            if let latest { writes.append(MarkView.checkThatNoneOutlasts(latest)) }
+            if let latest { writes.append(MarkView.checkThatNoneOutlasts(latest, until: Deletion.latestEnd(at: now))) }
             do throws(DynamoDBFailure) {
                 try table.write(together: writes)
             } catch .conflict(let failed, _) where opening.session != nil && failed.contains(where: { $0 < 2 }) {
@@ -136,11 +136,13 @@ struct MarkView {
             Self.item(Mark(name: mark.name, expiresAt: end)), at: .mark(mark.name), if: .unchanged(known))
     }
 
-    static func checkThatNoneOutlasts(_ mark: Mark) -> Write {
+    /// None that ends later, and not beyond `latest`.
+    static func checkThatNoneOutlasts(_ mark: Mark, until latest: UnixTime) -> Write {
         .check(
             .mark(mark.name),
             Condition(
-                "attribute_not_exists(#pk) OR #expires_at <= :end", [":end": .number(mark.expiresAt.milliseconds)]))
+                "attribute_not_exists(#pk) OR #expires_at <= :end OR #expires_at > :latest",
+                [":end": .number(mark.expiresAt.milliseconds), ":latest": .number(latest.milliseconds)]))
     }
 
     static func item(_ mark: Mark) -> Item {

@@ -26,7 +26,11 @@ package final class MemoryUserStore: UserStore {
         if marks.contains(where: { isSpent($0, at: now) }) { return .spent }
         let known = account(.appleSubject(lookup.subject)) ?? account(transferredAs: lookup.transferSubject)
         guard let opening = open(known) else { return .nothing }
-        if known == nil, let latest = opening.latestDeletion, isSpent(latest, at: latest.expiresAt) { return .deleted }
+        if known == nil, let latest = opening.latestDeletion, let end = self.marks[latest.name], end > latest.expiresAt,
+            end <= Deletion.latestEnd(at: now)
+        {
+            return .deleted
+        }
         if let session = opening.session {
             guard session.accountID == opening.account.id, sessions[session.id] == nil else {
                 throw .unusable(reason: "memory: the session's id is taken, or it is another account's")

@@ -20,7 +20,7 @@ extension PostgreSQLUserStore {
             let known = try transaction.queries.account(for: lookup, in: rows[..<searches])
             guard let opening = open(known) else { return (.nothing, []) }
             if known == nil, let latest = opening.latestDeletion,
-                try transaction.read([.look(for: latest, at: latest.expiresAt)])[0].count > 0
+                try transaction.read([.outlasting(latest, until: Deletion.latestEnd(at: now))])[0].count > 0
             {
                 return (.deleted, [])
             }

@@ -66,6 +66,13 @@ extension SQLStatement {
             "SELECT expires_at FROM marks WHERE name = $1 AND expires_at > $2", [.bytes(mark.name), .time(time)])
     }
 
+    /// One row if one of the same name is remembered for longer, and not beyond `end`.
+    static func outlasting(_ mark: Mark, until end: UnixTime) -> SQLStatement {
+        SQLStatement(
+            "SELECT expires_at FROM marks WHERE name = $1 AND expires_at > $2 AND expires_at <= $3",
+            [.bytes(mark.name), .time(mark.expiresAt), .time(end)])
+    }
+
     /// Of two processes that remember the same mark at once, the second is overtaken.
     static func remember(_ mark: Mark, at time: UnixTime) -> SQLStatement {
         SQLStatement(

@@ -36,6 +36,13 @@ extension Connection {
             != nil
     }
 
+    /// Whether one of the same name is remembered for longer, and not beyond `end`.
+    func isOutlasted(_ mark: Mark, until end: UnixTime) throws(SQLiteFailure) -> Bool {
+        try integer(
+            "SELECT 1 FROM marks WHERE name = ?1 AND expires_at > ?2 AND expires_at <= ?3",
+            [.blob(mark.name), .integer(mark.expiresAt.milliseconds), .integer(end.milliseconds)]) != nil
+    }
+
     /// For the longer time, where it is remembered already.
     func remember(_ mark: Mark) throws(SQLiteFailure) {
         try execute(

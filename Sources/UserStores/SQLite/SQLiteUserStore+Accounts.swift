@@ -14,7 +14,7 @@ extension SQLiteUserStore {
             let known = try connection.account(for: lookup)
             guard let opening = open(known) else { return .nothing }
             if known == nil, let latest = opening.latestDeletion,
-                try connection.isSpent(latest, at: latest.expiresAt)
+                try connection.isOutlasted(latest, until: Deletion.latestEnd(at: now))
             {
                 return .deleted
             }
