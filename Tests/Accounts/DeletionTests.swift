@@ -85,6 +85,19 @@ struct DeletionTests {
         #expect(try signIn().isNew)
     }
 
+    @Test func `A deletion by a clock that ran ahead keeps nobody out`() throws {
+        let old = try signIn(after: 0)
+        let mark = try #require(
+            Deletion.mark(
+                of: old.account, deletedAt: start.adding(seconds: 86_400 * 3650), using: TokenForge.cryptography))
+        _ = try users.change(account: .id(old.account.id), once: nil, at: start) { account, _ in
+            let entry = AuditEntry(
+                time: start, event: .accountDeleted, accountID: account.id, origin: TestService.origin)
+            return .delete(revoking: false, remembering: mark, entry)
+        }
+        #expect(try signIn().isNew)
+    }
+
     @Test func `Who has no sub leaves nothing`() {
         let account = Account(
             id: UUIDv7(at: start, random: Array(repeating: 0, count: 10)), appleSubject: nil, profile: Profile(),

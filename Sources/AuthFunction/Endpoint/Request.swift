@@ -70,8 +70,7 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package subscript(name: String) -> String? {
         let name = name.lowercased()
         let lines = fields.filter { $0.name.utf8.elementsEqual(name.utf8) }
-        guard let first = lines.first else { return nil }
-        let separator = name == "cookie" ? "; " : ", "
-        return lines.dropFirst().reduce(first.value) { $0 + separator + $1.value }
+        guard lines.count > 1 else { return lines.first?.value }
+        return lines.map(\.value).joined(separator: name == "cookie" ? "; " : ", ")
     }
 }
