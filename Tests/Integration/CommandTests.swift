@@ -50,6 +50,7 @@ import Testing
         #expect(refused.status == 78 && refused.text.contains("AUTH_APPLE_SIGNING_KEYS_FILE"))
     }
 
+    #if SQLite
     /// It is run before a change, and at times by somebody else than the function's user.
     @Test func checkMakesNoDatabase() throws {
         let site = try FunctionSite()
@@ -60,6 +61,7 @@ import Testing
         #expect(ran.status == 0 && ran.text.contains("does not exist yet, the first sign-in creates it"), "\(ran.text)")
         #expect(!FileManager.default.fileExists(atPath: state.path(percentEncoded: false)))
     }
+    #endif
 
     /// Root's own folders, as where a guide was followed by another user: sysfs refuses root as well.
     @Test func aFolderThatCannotBeMadeIsTheReasonThatIsTold() throws {
