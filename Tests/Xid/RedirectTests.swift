@@ -129,6 +129,8 @@ import Testing
         let refusal = "a:/cb?error=access_denied&error_description=Acc%E8s%20refus%E9&state=s"
         let redirect = try Redirect(try #require(URL(string: refusal)), callback: "a:/cb")
         #expect(redirect.error == "access_denied" && redirect.state == "s" && redirect.errorDescription == nil)
+        let twice = try #require(URL(string: refusal + "&error_description=x"))
+        #expect(throws: XidError(.malformedRedirect)) { try Redirect(twice, callback: "a:/cb") }
         let spanish = try #require(URL(string: "a:/cb?error=x&error_description=Denegado%3A%20%C3%B1"))
         #expect(try Redirect(spanish, callback: "a:/cb").errorDescription == "Denegado: ñ")
     }

@@ -12,6 +12,15 @@ import Testing
         return (trial, try await trial.xid.signIn())
     }
 
+    /// A renewal whose answer the provider holds back until the gate opens.
+    private static func heldRenewal(_ trial: Trial) async -> (Gate, Task<String, any Error>) {
+        let gate = Gate()
+        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+        let renewal = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
+        await gate.reached()
+        return (gate, renewal)
+    }
+
     static func stored(_ trial: Trial) throws -> JSON {
         let text = try #require(trial.storage.sessions.first)
         return try #require(JSON(stored: text))
@@ -148,10 +157,7 @@ import Testing
         let (trial, _) = try await Self.signedIn(
             hasIDToken ? [] : [.onRenewal(.tokenResponse("id_token", nil))], isLocal: false)
         defer { trial.site?.stop() }
-        let gate = Gate()
-        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
-        let renewal = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
-        await gate.reached()
+        let (gate, renewal) = await Self.heldRenewal(trial)
         try await trial.xid.signOut()
         gate.open()
         #expect(await Trial.code { _ = try await renewal.value } == .noSession)
@@ -165,10 +171,7 @@ import Testing
     func aSignInDuringARenewalStays(isRefused: Bool, isTaken: Bool) async throws {
         let (trial, _) = try await Self.signedIn(isLocal: false)
         defer { trial.site?.stop() }
-        let gate = Gate()
-        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
-        let renewal = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
-        await gate.reached()
+        let (gate, renewal) = await Self.heldRenewal(trial)
         trial.provider.locked { trial.provider.beforeTokenAnswer = nil }
         trial.provider.set([.setClaim("sub", "person-2")])
         trial.browser.play(.wait)
@@ -205,10 +208,7 @@ import Testing
     func signingOutInAnotherProcessDuringARenewalKeepsNothing(isRefused: Bool) async throws {
         let (trial, _) = try await Self.signedIn(isLocal: false)
         defer { trial.site?.stop() }
-        let gate = Gate()
-        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
-        let renewal = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
-        await gate.reached()
+        let (gate, renewal) = await Self.heldRenewal(trial)
         try await trial.restarted().xid.signOut()
         if isRefused { trial.provider.set([.answer("/token", status: 400, body: #"{"error":"invalid_grant"}"#)]) }
         gate.open()
@@ -250,13 +250,11 @@ import Testing
     @Test func configuringTheSameAgainLeavesARenewalAlone() async throws {
         let (trial, _) = try await Self.signedIn(isLocal: false)
         defer { trial.site?.stop() }
-        let gate = Gate()
-        trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
-        let first = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
-        await gate.reached()
+        let (gate, first) = await Self.heldRenewal(trial)
         trial.xid.configure(options: trial.configuration)
         let second = Task { try await trial.xid.getAccessToken(forceRefresh: true) }
-        try await Task.sleep(for: .milliseconds(50))
+        // Time enough to join the first, or to ask the provider a second time.
+        try await Task.sleep(for: .milliseconds(500))
         gate.open(2)
         let token = try await first.value
         #expect(try await second.value == token)

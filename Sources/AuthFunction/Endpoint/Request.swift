@@ -62,7 +62,8 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     package mutating func remove(_ name: String) {
-        fields.removeAll { $0.name.utf8.elementsEqual(name.lowercased().utf8) }
+        let name = name.lowercased()
+        fields.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
     }
 
     /// The one value of that name. A field that came twice is joined as RFC 9110 §5.3 says, so that no reader sees the first

@@ -33,16 +33,18 @@ struct Redirect {
         issuer = try Self.only("iss", of: fields)
         state = try Self.only("state", of: fields)
         error = try Self.only("error", of: fields)
-        errorDescription = try Self.only("error_description", of: fields)
+        errorDescription = try Self.only("error_description", of: fields).flatMap { $0.isEmpty ? nil : $0 }
         code = try Self.only("code", of: fields).map(SecretText.init)
     }
 
-    /// Without an `error_description` that cannot be read. It is for people and of ASCII (RFC 6749 §4.1.2.1); one in Latin-1 must not
-    /// make of a denial an answer that nobody understands.
+    /// With an empty `error_description` in place of one that cannot be read. It is for people and of ASCII (RFC 6749 §4.1.2.1); one
+    /// in Latin-1 must not make of a denial an answer that nobody understands.
     private static func readable(_ query: Substring) -> ArraySlice<UInt8> {
-        let fields = query.utf8.split(separator: UInt8(ascii: "&")).filter { field in
-            !field.starts(with: "error_description=".utf8)
-                || FormURLEncoded(parsing: Array(field)[...], maximumFields: 1) != nil
+        let name = "error_description="
+        let fields = query.utf8.split(separator: UInt8(ascii: "&")).map { field in
+            let isReadable =
+                !field.starts(with: name.utf8) || FormURLEncoded(parsing: Array(field)[...], maximumFields: 1) != nil
+            return isReadable ? Array(field) : Array(name.utf8)
         }
         return Array(fields.joined(separator: "&".utf8))[...]
     }
