@@ -25,6 +25,7 @@ package enum JSON: Hashable, Sendable {
         package init() {}
 
         package init(dictionaryLiteral elements: (String, JSON)...) {
+            members.reserveCapacity(elements.count)
             for (name, value) in elements { self[name] = value }
         }
 

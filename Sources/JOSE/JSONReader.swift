@@ -198,15 +198,15 @@ private struct JSONReader {
 
     /// Passes the characters that stand for themselves. The byte that comes next is `"` or `\`, and is returned.
     private mutating func skipToEndOrEscape() throws(JSONError) -> UInt8 {
-        while let byte = next {
+        while true {
+            position = bytes.firstEscapedOrWide(from: position)
+            guard let byte = next else { throw .syntax(offset: offset) }
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): return byte
             case 0..<0x20: throw .syntax(offset: offset)
-            case 0x20..<0x80: position += 1
             default: try skipScalar(byte)
             }
         }
-        throw .syntax(offset: offset)
     }
 
     private mutating func readEscape(into text: inout [UInt8]) throws(JSONError) {

@@ -40,24 +40,22 @@ extension JSON {
 
     private static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        let start = bytes.endIndex
+        let start = bytes.count
         bytes.append(contentsOf: string.utf8)
         // Mostly nothing has to be escaped, and the string is written as it is, at once.
-        if let first = bytes[start...].firstIndex(where: isEscaped) {
-            var rest = Array(bytes[first...])[...]
+        let first = bytes[...].firstEscaped(from: start)
+        if first < bytes.count {
+            let rest = Array(bytes[first...])[...]
             bytes.removeSubrange(first...)
-            while let index = rest.firstIndex(where: isEscaped) {
-                bytes.append(contentsOf: rest[..<index])
-                writeEscape(of: rest[index], to: &bytes)
-                rest = rest[(index + 1)...]
+            var written = 0
+            while written < rest.count {
+                writeEscape(of: rest[written], to: &bytes)
+                let next = rest.firstEscaped(from: written + 1)
+                bytes.append(contentsOf: rest[(written + 1)..<next])
+                written = next
             }
-            bytes.append(contentsOf: rest)
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte <= UInt8(ascii: "\\") && (byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") || byte < 0x20)
     }
 
     private static func writeEscape(of byte: UInt8, to bytes: inout [UInt8]) {

@@ -71,6 +71,31 @@ struct JSONTests {
         }
     }
 
+    /// Strings are gone through by eight bytes at once, so each place in them and each remainder behind them counts.
+    @Test(arguments: [
+        ("\"", #"\""#), ("\\", #"\\"#), ("\u{1F}", #"\u001f"#), ("\u{0}", #"\u0000"#), (" ", " "), ("!", "!"),
+        ("#", "#"), ("[", "["), ("]", "]"), ("\u{7F}", "\u{7F}"), ("\u{A2}", "\u{A2}"), ("\u{800}", "\u{800}"),
+        ("\u{1F600}", "\u{1F600}"),
+    ])
+    func `A character is written and read wherever it stands`(_ character: String, written: String) throws {
+        for before in 0...17 {
+            for after in 0...17 {
+                let (head, tail) = (String(repeating: "a", count: before), String(repeating: "z", count: after))
+                for count in 1...2 {
+                    let string = head + String(repeating: character, count: count) + tail
+                    let text = "\"" + head + String(repeating: written, count: count) + tail + "\""
+                    #expect(JSON.string(string).text == text)
+                    #expect(try read(text) == .string(string))
+                }
+                if character < " " {
+                    #expect(throws: JSONError.syntax(offset: 1 + before)) {
+                        try read("\"" + head + character + tail + "\"")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `A text of the limit is read, and one byte more is not`() throws {
         let text = Array("[1,2]".utf8)
         #expect(try JSON(parsing: text, limits: JSON.Limits(bytes: 5)) == .array([.integer(1), .integer(2)]))
