@@ -26,7 +26,8 @@ package final class KeyCache: AppleKeySource {
     ///   - path: the cache file; its folder is created. Nil comes back when it does not name a file (`canBe(at:)`).
     ///   - url: the address that `fetch` asks. Keys that the file remembers of another one are not used.
     package init?(path: String, url: String, now: @escaping () -> UnixTime, fetch: @escaping Fetch) {
-        guard let file = KeyFile(path: path, maximumSize: KeyRecord.maximumSize) else { return nil }
+        let file = KeyFile(path: path, maximumSize: KeyRecord.maximumSize, beginning: KeyRecord.beginning)
+        guard let file else { return nil }
         self.file = file
         self.now = now
         self.fetch = fetch

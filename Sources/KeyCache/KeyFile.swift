@@ -28,9 +28,12 @@ struct KeyFile {
     private let folder: String
     private let name: String
     private let maximumSize: Int
+    private let beginning: [UInt8]
 
     /// Nil when the path does not name a file.
-    init?(path: String, maximumSize: Int) {
+    ///
+    /// - Parameter beginning: what every version begins with. A file that begins in another way is not replaced.
+    init?(path: String, maximumSize: Int, beginning: String = "") {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
         guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else { return nil }
         let folder = path.dropLast(name.count)
@@ -38,6 +41,7 @@ struct KeyFile {
         self.name = name
         self.folder = folder.isEmpty ? "." : folder == "/" ? "/" : String(folder.dropLast())
         self.maximumSize = maximumSize
+        self.beginning = Array(beginning.utf8)
     }
 
     /// The file's bytes, unless it is still the version `known`.
@@ -66,6 +70,7 @@ struct KeyFile {
     func lock() throws(KeyFileFault) -> Lock? {
         try makeFolder(folder.split(separator: "/")[...])
         guard let folder = try openedFolder() else { throw .unwritable(.folder, ENOENT) }
+        guard mayReplaceFile(in: folder) else { throw .anothers }
         guard let lock = folder.open(name + ".lock", O_RDWR | O_CREAT) else {
             throw errno == ELOOP ? .symbolicLink(.lock) : .unwritable(.lock, errno)
         }
@@ -75,6 +80,15 @@ struct KeyFile {
             throw .unwritable(.lock, errno)
         }
         return Lock(folder: folder, lock: lock, name: name)
+    }
+
+    /// Whether what stands there is a version of ours, whole or damaged: it has its beginning, or lost it to a disk, which leaves
+    /// zeros or nothing. Anything else is there because the path is wrong, and may be somebody's only copy.
+    private func mayReplaceFile(in folder: borrowing Descriptor) -> Bool {
+        guard let file = folder.open(name, O_RDONLY), let found = file.readAll(upTo: beginning.count) else {
+            return true
+        }
+        return found.first == 0 || beginning.starts(with: found)
     }
 
     /// Nil when there is none.

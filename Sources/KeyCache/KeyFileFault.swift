@@ -15,6 +15,8 @@ package enum KeyFileFault: Error, Hashable, Sendable {
     case foreignOwner(Place)
     case writableByOthers(Place)
     case tooLarge
+    /// No file of ours, not even a damaged one.
+    case anothers
     /// The system refused; the number is its `errno`.
     case unreadable(Place, Int32)
     case unwritable(Place, Int32)
@@ -28,6 +30,7 @@ extension KeyFileFault: CustomStringConvertible {
         case .foreignOwner(let place): "\(place.rawValue) belongs to another user: not used"
         case .writableByOthers(let place): "\(place.rawValue) is writable by others: not used"
         case .tooLarge: "cache file is too large: not used"
+        case .anothers: "cache file is of something else: neither used nor replaced"
         case .unreadable(let place, let error): "\(place.rawValue) cannot be read (\(Self.text(error)))"
         case .unwritable(let place, let error): "\(place.rawValue) cannot be written (\(Self.text(error)))"
         }

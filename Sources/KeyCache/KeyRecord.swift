@@ -35,6 +35,9 @@ extension KeyRecord {
     /// The largest file that is read or written. A body of 64 KiB, written again with `use` and `alg`, stays below.
     static let maximumSize = 131_072
 
+    /// What the file begins with, in whatever format.
+    static let beginning = #"{"format":"#
+
     private static let format: Int64 = 1
 
     /// Reads what `serialized` wrote, and nothing else: whatever is missing, added, or not as we would have written it makes

@@ -210,6 +210,7 @@ GUARDS = {
         ("a path is no folder", 'name != ".", «name != ".."»,', "true"),
         ("a path is not its own folder", '«name != "."»,', "true"),
         ("one holds the lock", "guard «lock.lockUnlessHeld()» else", "(lock.lockUnlessHeld() || true)"),
+        ("nothing but ours is replaced", "guard «mayReplaceFile(in: folder)» else", "true"),
     ],
     "Sources/KeyCache/KeyRecord.swift": [
         ("only what we wrote", "guard «serialized() == bytes» else", "true"),

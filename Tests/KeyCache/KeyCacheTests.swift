@@ -231,6 +231,29 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: stage.path)) == good)
     }
 
+    /// A wrong path: it was replaced by the first keys that were fetched, and `auth-apple check` fetches some. So went the signing keys,
+    /// and the database with every account in it.
+    @Test(arguments: [
+        ("the database", "SQLite format 3\u{0}", 300_000), ("signing keys", #"{"keys":[{"kty":"EC"}]}"#, 0),
+        ("a key of Apple's", "-----BEGIN PRIVATE KEY-----", 0), ("a letter", "x", 0),
+    ])
+    func aFileOfSomethingElseIsNeitherUsedNorReplaced(what: String, beginning: String, more: Int) throws {
+        let stage = Stage()
+        mkdir(stage.folder, 0o700)
+        let content = Data(beginning.utf8) + Data(count: more)
+        try content.write(to: URL(fileURLWithPath: stage.path))
+        for requests in 1...2 {
+            let cache = stage.process()
+            #expect(cache.ask("A").isKnown)
+            #expect(
+                cache.takeReport().notes.last?.description
+                    == "cache file is of something else: neither used nor replaced")
+            #expect(stage.requests.count == requests)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: stage.path)) == content)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.folder) == ["keys.json"])
+    }
+
     @Test func aFileThatOthersMayWriteIsFetchedAgain() {
         let stage = Stage()
         _ = stage.process().ask("A")
