@@ -203,6 +203,30 @@ struct ConfigurationTests {
         }
     }
 
+    /// They were taken as a part of it, and nobody could sign in.
+    @Test(arguments: [
+        ("AUDIENCES", #""com.finnova.app""#), ("AUDIENCES", "'com.finnova.app'"),
+        ("AUDIENCES", #"com.a,"com.finnova.app""#),
+        ("ISSUERS", #""https://appleid.apple.com""#), ("TOKEN_ISSUER", #""https://api.finnova.example""#),
+        ("TOKEN_AUDIENCE", "'finnova-api'"), ("KEY_CACHE", #""/var/cache/auth-apple/keys.json""#),
+        ("REQUIRE_NONCE", #""true""#),
+        ("STORE", #""sqlite:/var/lib/auth-apple/accounts.sqlite""#),
+    ])
+    func `Quotation marks that nobody took away, as Docker's --env-file does not, are no part of a value`(
+        _ name: String, _ value: String
+    ) {
+        let problems = Setting([name: value]).problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasPrefix("AUTH_APPLE_\(name) has quotation marks around its value: ") == true)
+    }
+
+    @Test(arguments: ["TOKEN_ISSUER", "TOKEN_AUDIENCE"], [" a", "a ", "a\r", "\ta"])
+    func `White space around what our tokens say would make them nobody's`(_ name: String, _ value: String) {
+        let problems = Setting([name: value]).problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasPrefix("AUTH_APPLE_\(name) begins or ends with white space: ") == true)
+    }
+
     @Test(arguments: [
         "http://127.0.0.1:8080/keys", "http://127.0.0.1/keys", "http://[::1]:8080/keys", "http://[::1]/keys",
         "http://localhost:8080/keys", "http://localhost/keys", "file:///tmp/keys.json",

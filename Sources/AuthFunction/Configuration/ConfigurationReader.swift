@@ -10,13 +10,32 @@ package struct ConfigurationReader {
     }
 
     package mutating func text(_ name: String) -> String? {
-        environment.value(name)
+        guard let text = environment.value(name) else { return nil }
+        guard !Self.isQuoted(text) else {
+            reportQuoted(name)
+            return nil
+        }
+        return text
+    }
+
+    /// A shell takes quotation marks away; Docker's `--env-file` does not, and no value of ours begins with one.
+    private static func isQuoted(_ text: String) -> Bool { text.hasPrefix("\"") || text.hasPrefix("'") }
+
+    private mutating func reportQuoted(_ name: String) {
+        environment.reportOnce(
+            name, "has quotation marks around its value",
+            remedy: "leave them out: whatever reads them here does not take them away")
     }
 
     mutating func required(_ name: String, remedy: String) -> String {
-        if let value = text(name) { return value }
-        environment.reportUnset(name, remedy: remedy)
-        return ""
+        guard let value = text(name) else {
+            environment.reportUnset(name, remedy: remedy)
+            return ""
+        }
+        if value.first?.isWhitespace == true || value.last?.isWhitespace == true {
+            environment.report(name, "begins or ends with white space", remedy: "leave it out")
+        }
+        return value
     }
 
     /// A comma-separated list; white space around an item is not part of it, and one that comes again counts once.
@@ -33,6 +52,10 @@ package struct ConfigurationReader {
             while item.first == " " { item.removeFirst() }
             while item.last == " " { item.removeLast() }
             return String(item)
+        }
+        guard !items.contains(where: Self.isQuoted) else {
+            reportQuoted(name)
+            return []
         }
         guard items.allSatisfy({ !$0.isEmpty && !$0.contains(where: \.isWhitespace) }) else {
             environment.report(
