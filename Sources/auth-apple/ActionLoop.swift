@@ -20,7 +20,7 @@ enum ActionLoop {
             let event: Event
             switch line {
             case .bytes(let bytes): event = read(bytes, deadline, basePath: service.basePath)
-            case .tooLong: event = Event(.contentTooLarge)
+            case .tooLong: event = Event(.contentTooLarge, from: .openWhisk)
             case .unreadable: return ExitStatus.inputOutput
             }
             let exchange = service.respond(to: event.request)
@@ -40,10 +40,10 @@ enum ActionLoop {
         do throws(Failure) {
             activation = try Event.json(line)
         } catch {
-            return Event(error)
+            return Event(error, from: .openWhisk)
         }
-        guard let value = activation["value"] else {
-            return Event(.invalidRequest([.init("event.value", "not_an_object")]))
+        guard let value = activation["value"], value.object != nil else {
+            return Event(.invalidRequest([.init("event.value", "not_an_object")]), from: .openWhisk)
         }
         deadline.time = Deadline.time(
             activation["deadline"]?.string ?? activation["deadline"]?.integer.map { String($0) })

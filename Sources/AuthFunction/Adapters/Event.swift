@@ -43,9 +43,10 @@ package struct Event {
         }
     }
 
-    /// What came instead of an event. Answered in the plain shape, which API Gateway and load balancers understand as well.
-    package init(_ failure: Failure) {
-        origin = .plain
+    /// What came instead of an event. Answered in the plain shape, which API Gateway and load balancers understand as well, and
+    /// OpenWhisk does not.
+    package init(_ failure: Failure, from origin: EventOrigin = .plain) {
+        self.origin = origin
         request = .failure(failure)
     }
 
