@@ -39,6 +39,12 @@ enum KeysCommand {
                         """
                 case .rotated:
                     outcome = "Rotated: \(keys.current.keyID) signs now, and \(candidate.keyID) is published as next."
+                case .tooEarly where keys.entries.contains { $0.since > System.now().adding(seconds: 60) }:
+                    throw OwnFile.Problem(
+                        reason: """
+                            has a key of a time to come, so nothing was changed: was the clock ahead when it was made? \
+                            Once the clock is right, write the present (date +%s) as its "since"
+                            """)
                 case .tooEarly(let seconds):
                     outcome = """
                         Nothing was changed: verifiers may not know the next key yet.

@@ -87,6 +87,18 @@ import Testing
         for key in keys { #expect(Set(key.keys) == ["kty", "crv", "x", "y", "use", "alg", "kid"]) }
     }
 
+    /// A timer's rotation was put off for so long without a word, and with the exit status of success.
+    @Test func aKeyOfAClockThatWasAheadIsSaidAndNotWaitedFor() throws {
+        let site = try FunctionSite()
+        let file = URL(filePath: try #require(site.environment["AUTH_APPLE_SIGNING_KEYS_FILE"]))
+        try site.letPass(seconds: -10 * 365 * 86_400)
+        let keys = try Data(contentsOf: file)
+        let ran = try site.run("keys", "rotate")
+        #expect(ran.status == 73 && ran.text.contains("was the clock ahead"), "\(ran.text)")
+        #expect(try Data(contentsOf: file) == keys)
+        #expect(try site.run("keys", "rotate", "--force").status == 0)
+    }
+
     @Test func rotationGoesOneStepAndNotBeforeItsTime() throws {
         let site = try FunctionSite()
         let first = try site.run("keys", "show").output
