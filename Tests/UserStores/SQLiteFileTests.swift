@@ -295,6 +295,11 @@ import Testing
                 try open(path).executeAll(sql)
                 try expectUnusable(path, saying: "another program")
                 #expect(try open(path).integer("SELECT count(*) FROM sqlite_schema WHERE name = 'sessions'") == 0)
+                // It was refused with a write-ahead log that its own program never asked for.
+                try open(path).executeAll("PRAGMA journal_mode = DELETE")
+                let before = try Data(contentsOf: URL(fileURLWithPath: path))
+                try expectUnusable(path, saying: "another program")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
             }
         }
     }

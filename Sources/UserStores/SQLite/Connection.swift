@@ -74,6 +74,8 @@ internal import SQLiteShim
         var waits: Int32 = 0
         while true {
             do throws(SQLiteFailure) {
+                if try text("PRAGMA journal_mode") == "wal" { return }
+                try refuseAnothers()
                 guard try text("PRAGMA journal_mode = WAL") == "wal" else {
                     throw .unavailable("no write-ahead log is possible here: put the file on a local, writable disk")
                 }
@@ -83,6 +85,13 @@ internal import SQLiteShim
                 waits += 1
             }
         }
+    }
+
+    /// The log is the first change that is made to a file, and stays in it.
+    private func refuseAnothers() throws(SQLiteFailure) {
+        try execute("BEGIN")
+        defer { rollBack() }
+        _ = try schemaVersion()
     }
 
     /// A statement, whose text is the program's own: a value can only be bound.
