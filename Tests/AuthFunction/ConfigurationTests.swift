@@ -210,7 +210,7 @@ struct ConfigurationTests {
         ("ISSUERS", #""https://appleid.apple.com""#), ("TOKEN_ISSUER", #""https://api.finnova.example""#),
         ("TOKEN_AUDIENCE", "'finnova-api'"), ("KEY_CACHE", #""/var/cache/auth-apple/keys.json""#),
         ("REQUIRE_NONCE", #""true""#),
-        ("STORE", #""sqlite:/var/lib/auth-apple/accounts.sqlite""#),
+        ("STORE", #""sqlite:/var/lib/auth-apple/accounts.sqlite""#), ("SIGNING_KEYS", "'\(Setting.keys)'"),
     ])
     func `Quotation marks that nobody took away, as Docker's --env-file does not, are no part of a value`(
         _ name: String, _ value: String

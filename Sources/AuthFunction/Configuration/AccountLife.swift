@@ -103,7 +103,7 @@ extension ConfigurationReader {
 
     package mutating func encryptionKeys() -> EncryptionKeys? {
         let remedy = "set it to a name, a colon and 32 random bytes: 2026-11:$(openssl rand -base64 32)"
-        guard let text = environment.value("ENCRYPTION_KEYS", isSecret: true) else {
+        guard let text = text("ENCRYPTION_KEYS", isSecret: true) else {
             environment.reportUnset("ENCRYPTION_KEYS", remedy: remedy)
             return nil
         }

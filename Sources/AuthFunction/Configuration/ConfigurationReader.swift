@@ -9,8 +9,8 @@ package struct ConfigurationReader {
         self.environment = environment
     }
 
-    package mutating func text(_ name: String) -> String? {
-        guard let text = environment.value(name) else { return nil }
+    package mutating func text(_ name: String, isSecret: Bool = false) -> String? {
+        guard let text = environment.value(name, isSecret: isSecret) else { return nil }
         guard !Self.isQuoted(text) else {
             reportQuoted(name)
             return nil
@@ -195,7 +195,7 @@ package struct ConfigurationReader {
     }
 
     package mutating func signingKeys(using cryptography: any Cryptography) -> SigningKeySet? {
-        guard let text = environment.value("SIGNING_KEYS", isSecret: true) else {
+        guard let text = text("SIGNING_KEYS", isSecret: true) else {
             environment.reportUnset(
                 "SIGNING_KEYS", remedy: "set AUTH_APPLE_SIGNING_KEYS_FILE to a path and run: auth-apple keys new")
             return nil
