@@ -97,6 +97,9 @@ private let withCookies: Response = {
         ("prod", "/prod/auth/apple", "/prod/auth/apple", "/auth/apple"),
         ("prod", "/auth/apple", "/prod/auth/apple", "/auth/apple"),
         ("auth", "/auth/apple", "/auth/auth/apple", "/auth/apple"),
+        // A custom domain that is mapped to the stage leaves it out of both: every route there was 404.
+        ("auth", "/auth/apple", "/auth/apple", "/auth/apple"), ("health", "/health", "/health", "/health"),
+        ("auth", "/auth/auth/apple", "/auth/auth/apple", "/auth/apple"),
         ("prod", "/production/x", "/production/x", "/production/x"),
         ("prod", "/prod", "/prod", "/"),
         ("$default", "/auth/apple", "/auth/apple", "/auth/apple"),

@@ -1,9 +1,10 @@
 /// The path of a request under the prefixes that doorways put before it: API Gateway's stage, and the configured base path.
 enum EventPath {
-    /// The base path is stripped before and after the stage, since it may have been meant with or without it.
+    /// The base path is stripped before and after the stage, since it may have been meant with or without it. What is a route as it
+    /// stands has no stage before it: a custom domain may have left it out.
     static func resolve(_ path: String, stage: String?, basePath: String) -> String {
         let rest = BasePath.strip(basePath, from: path)
-        guard rest.utf8.count == path.utf8.count, let stage else { return rest }
+        guard rest.utf8.count == path.utf8.count, let stage, !Route.isOne(path: path) else { return rest }
         return BasePath.strip(basePath, from: BasePath.strip("/" + stage, from: path))
     }
 

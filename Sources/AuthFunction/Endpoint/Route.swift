@@ -65,6 +65,8 @@ enum Route: Hashable {
         }
     }
 
+    static func isOne(path: String) -> Bool { Route(path: path.utf8) != nil }
+
     /// Whether a browser comes here with a person before it, and not a program.
     static func isForPeople(path: String) -> Bool {
         switch Route(path: path.utf8) {
