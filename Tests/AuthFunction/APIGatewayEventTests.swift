@@ -162,6 +162,9 @@ private let withCookies: Response = {
         ("prod", "/production", "", "/production"),
         ("auth", "/auth/auth/apple", "", "/auth/apple"), ("$default", "/auth/apple", "", "/auth/apple"),
         ("prod", "/prod/v1/auth/apple", "/v1", "/auth/apple"),
+        // A mapping that names no stage, of a REST API: who set the mapping alone got 404 for everything.
+        ("prod", "/v1/prod/auth/apple", "/v1", "/auth/apple"), ("auth", "/v1/auth/auth/apple", "/v1", "/auth/apple"),
+        ("auth", "/v1/auth/apple", "/v1", "/auth/apple"),
         ("prod", "/prod/v1/auth/apple", "/prod/v1", "/auth/apple"),
         ("prod", "/prod/auth/apple", "/prod", "/auth/apple"),
     ])

@@ -1,11 +1,11 @@
 /// The path of a request under the prefixes that doorways put before it: API Gateway's stage, and the configured base path.
 enum EventPath {
-    /// The base path is stripped before and after the stage, since it may have been meant with or without it. What is a route as it
-    /// stands has no stage before it: a custom domain may have left it out.
+    /// The base path is stripped before and after the stage, since it may have been meant with or without it, and may stand on
+    /// either side of it. What is a route by then has no stage before it: a custom domain may have left it out.
     static func resolve(_ path: String, stage: String?, basePath: String) -> String {
         let rest = BasePath.strip(basePath, from: path)
-        guard rest.utf8.count == path.utf8.count, let stage, !Route.isOne(path: path) else { return rest }
-        return BasePath.strip(basePath, from: BasePath.strip("/" + stage, from: path))
+        guard let stage, !Route.isOne(path: rest) else { return rest }
+        return BasePath.strip(basePath, from: BasePath.strip("/" + stage, from: rest))
     }
 
     /// By bytes: a mark that combines with the `?` would hide it from a reader of characters.
