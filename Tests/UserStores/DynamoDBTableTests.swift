@@ -105,6 +105,25 @@ import Testing
         }
     }
 
+    /// A purge had the patience of one request for all that an account left, and ended there.
+    @Test func aPurgeSweepsAsLongAsDynamoDBAnswers() throws {
+        try withTable { server, store in
+            let account = person("1")
+            let sessions = (0..<250).map { _ in login(of: account) }
+            #expect(try store.restore(.account(account, sessions: sessions, grants: [], audit: [])))
+            try server.fail([Fault(.refuse, on: "BatchWriteItem", times: 1) { $0.type = "AccessDeniedException" }])
+            _ = try store.change(account: .id(account.id), once: nil, at: noon) { _, _ in
+                .delete(revoking: true, remembering: nil, entry(.accountDeleted, account.id))
+            }
+            #expect(try kinds(server, store)["session"] == 250)
+            let impatient = try UserStores.open(
+                server.url(table: store.table.name), isDevelopment: true, patience: .seconds(2))
+            try server.fail([Fault(.delay, on: "BatchWriteItem", times: 20) { $0.seconds = 0.15 }])
+            _ = try impatient.purge(before: noon)
+            #expect(try kinds(server, store).keys.sorted() == ["audit"])
+        }
+    }
+
     /// Who deletes has seen all there is: what comes in between makes it begin again.
     @Test func whatComesWhileAnAccountIsDeletedGoesWithIt() throws {
         try withTable { server, store in

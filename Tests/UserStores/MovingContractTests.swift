@@ -115,9 +115,49 @@ import UserStores
             #expect(throws: StoreError.self) { try impatient.restore(whole) }
             try server.fail([])
             #expect(try store.account(account.id) == nil && store.session(sessions[0].id) == nil)
-            #expect(try store.restore(whole))
-            #expect(try Set(store.sessions(of: account.id, at: noon)) == Set(sessions))
-            #expect(try store.audit(of: account.id).count == 60)
+            _ = try server.log()
+            // Exported anew meanwhile: a session has ended, and another was used.
+            var later = Array(sessions.dropFirst())
+            later[0].lastUsedAt = noon.adding(seconds: 5)
+            let audit = later.map { entry(.signedIn, account.id, session: $0.id) }
+            #expect(try store.restore(moved(account, later, audit)))
+            #expect(try Set(store.sessions(of: account.id, at: noon)) == Set(later))
+            #expect(try store.session(sessions[0].id) == nil)
+            #expect(try store.audit(of: account.id) == audit)
+            let items = try server.items(of: String(url.dropFirst("dynamodb:".count).prefix { $0 != "?" }))
+            #expect(!items.contains { $0.contains(sessions[0].id.description) })
+            // 49 were there, of which one goes, and one is not as it was.
+            let written = try server.log().log.filter { $0.operation == "TransactWriteItems" }.map(\.body).joined()
+            #expect(written.components(separatedBy: "session_owner").count - 1 == 59 - 47)
+        }
+    }
+
+    /// An account with twenty thousand sessions never came: it had the patience of one request, and began anew each time.
+    @Test(.enabled(if: DynamoDBServer.isInstalled)) func howLongAnAccountTakesToComeIsNoMatterWhileDynamoDBAnswers()
+        throws
+    {
+        let server = try DynamoDBServer()
+        defer { server.stop() }
+        try server.withTable { url in
+            let impatient = try UserStores.open(url, isDevelopment: true, patience: .seconds(2))
+            let account = person("1")
+            let sessions = (0..<200).map { _ in login(of: account) }
+            try server.fail([DynamoDBServer.Fault(.delay, on: "TransactWriteItems", times: 5) { $0.seconds = 0.5 }])
+            #expect(try impatient.restore(moved(account, sessions)))
+            #expect(try server.faultsLeft() == 0)
+        }
+    }
+
+    /// One of a hundred items of the audit was more than DynamoDB's store took, and ended the import.
+    @Test(arguments: StoreUnderTest.all)
+    func theAuditOfWhoWasDeletedMovesHoweverLong(_ subject: StoreUnderTest) throws {
+        try subject.withStore { (store: any UserStore) throws in
+            let id = person("1").id
+            let audit = (0..<20_001).map { _ in entry(.signedIn, id) } + [entry(.accountDeleted, id)]
+            #expect(try store.restore(.formerAudit(of: id, audit)))
+            #expect(try store.audit(of: id) == audit)
+            #expect(try !store.restore(.formerAudit(of: id, audit)))
+            #expect(try !store.restore(.formerAudit(of: id, Array(audit.suffix(2)))))
         }
     }
 

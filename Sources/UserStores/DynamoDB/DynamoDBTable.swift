@@ -43,7 +43,9 @@ final class DynamoDBTable {
         while true {
             let refusal: Refusal
             switch send(try request(operation, body)) {
-            case .success(let response) where response.status == 200: return try Self.parsed(response.body)
+            case .success(let response) where response.status == 200:
+                schedule.progress()
+                return try Self.parsed(response.body)
             case .success(let response):
                 refusal = Refusal(status: response.status, body: response.body, operation: operation, table: name)
             case .failure(let error): refusal = Refusal(error)
@@ -75,7 +77,7 @@ final class DynamoDBTable {
             accessKeyID: keys.accessKeyID, secretAccessKey: keys.secretAccessKey, sessionToken: keys.sessionToken,
             region: region, service: "dynamodb")
         request.limits.connect = .milliseconds(min(1500, schedule.remaining + 1))
-        request.limits.total = .milliseconds(min(3000, schedule.remaining + 1))
+        request.limits.total = .milliseconds(schedule.longestAttempt)
         request.limits.bodyBytes = Self.largestAnswer
         return request
     }

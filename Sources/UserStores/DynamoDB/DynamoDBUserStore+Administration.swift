@@ -35,14 +35,15 @@ extension DynamoDBUserStore {
         var count = PurgeCount()
         var next: JSON?
         repeat {
-            let page = try perform { table throws(DynamoDBFailure) in try table.expired(limits, after: next) }
+            let page = try perform(long: true) { table throws(DynamoDBFailure) in try table.expired(limits, after: next)
+            }
             var owners: [Key] = []
             for item in page.items {
-                try perform { table throws(DynamoDBFailure) in
+                try perform(long: true) { table throws(DynamoDBFailure) in
                     try table.purge(item, limits, counting: &count, owners: &owners)
                 }
             }
-            try perform { table throws(DynamoDBFailure) in try table.delete(owners) }
+            try perform(long: true) { table throws(DynamoDBFailure) in try table.delete(owners) }
             next = page.next
         } while next != nil
         return count

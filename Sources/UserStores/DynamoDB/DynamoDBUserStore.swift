@@ -31,10 +31,12 @@ package final class DynamoDBUserStore: UserStore {
     }
 
     /// Runs `body`, and runs it again when somebody else came between what it read and what it wrote.
+    ///
+    /// - Parameter isLong: whether it may take as long as DynamoDB goes on answering: the operator's work, and no request.
     func perform<Result>(
-        _ body: (DynamoDBTable) throws(DynamoDBFailure) -> Result
+        long isLong: Bool = false, _ body: (DynamoDBTable) throws(DynamoDBFailure) -> Result
     ) throws(StoreError) -> Result {
-        table.schedule = RetrySchedule(lasting: patience)
+        table.schedule = RetrySchedule(lasting: patience, renewed: isLong)
         while true {
             do throws(DynamoDBFailure) {
                 return try body(table)

@@ -5,7 +5,9 @@ internal import Glibc
 ///
 /// https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
 struct RetrySchedule {
-    private let end: Int64
+    private let patience: Int64
+    private let isRenewed: Bool
+    private var end: Int64
     private var attempts = 0
 
     private static let first: Int64 = 20
@@ -13,9 +15,21 @@ struct RetrySchedule {
     /// What an attempt must have: one that is cut short says nothing of what is wrong.
     private static let shortestAttempt: Int64 = 250
 
-    init(lasting patience: Duration) {
-        end = Self.now() + max(1, patience / .milliseconds(1)).saturated
+    /// - Parameter isRenewed: whether the patience begins anew with each answer: of work that has any number of requests, and that
+    ///   nobody's request waits for.
+    init(lasting patience: Duration, renewed isRenewed: Bool = false) {
+        self.patience = max(1, patience / .milliseconds(1)).saturated
+        self.isRenewed = isRenewed
+        end = Self.now() + self.patience
     }
+
+    /// There was an answer.
+    mutating func progress() {
+        if isRenewed { end = Self.now() + patience }
+    }
+
+    /// How long one attempt may last: there must be time for another.
+    var longestAttempt: Int64 { min(patience * 3 / 5, remaining + 1) }
 
     /// What is left, in milliseconds.
     var remaining: Int64 { max(0, end - Self.now()) }

@@ -11,10 +11,13 @@ struct Write {
 
     private let action: Action
     private let members: JSON.Object
+    /// What a put leaves there.
+    let item: Item?
 
     /// In the place of what is there.
     static func put(_ item: Item, at key: Key, if condition: Condition? = nil) -> Write {
-        Write(.put, ["Item": key.item.adding(item).json], condition)
+        let item = key.item.adding(item)
+        return Write(.put, ["Item": item.json], condition, item: item)
     }
 
     /// Some attributes; the others stay, unknown ones too.
@@ -40,9 +43,11 @@ struct Write {
     }
 
     private init(
-        _ action: Action, _ members: JSON.Object, _ condition: Condition?, text: String = "", values: Item = Item()
+        _ action: Action, _ members: JSON.Object, _ condition: Condition?, text: String = "", values: Item = Item(),
+        item: Item? = nil
     ) {
         self.action = action
+        self.item = item
         var members = members
         if let condition { members["ConditionExpression"] = .string(condition.text) }
         let expression = Expression(
@@ -59,6 +64,9 @@ struct Write {
         if members["ConditionExpression"] != nil { body["ReturnValuesOnConditionCheckFailure"] = .string("ALL_OLD") }
         return (action.rawValue + "Item", body)
     }
+
+    /// How long it is in a request.
+    var bytes: Int { JSON.object(members).serialized().count }
 
     /// As one of several.
     func part(in table: String) -> JSON {
