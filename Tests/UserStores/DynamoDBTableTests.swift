@@ -39,7 +39,7 @@ import Testing
                     account, ending: all, withdrawing: noon, audit: ended + [entry(.consentRevoked, account.id)])
             }
             #expect(outcome == .done(revocations: 0))
-            #expect(seen == [1100, 100])
+            #expect(seen == [1100, 100], "one page of the table has them all")
             #expect(try store.account(account.id)?.consentRevokedAt == noon)
             #expect(try store.sessions(of: account.id, at: noon).isEmpty)
             let audit = try store.audit(of: account.id)
@@ -47,6 +47,40 @@ import Testing
             #expect(audit.count == 1101 && audit.last?.event == .consentRevoked)
             let again = try store.change(account: .id(account.id), once: mark, at: noon) { _, _ in .keep }
             #expect(again == .spent, "the mark came with the last of them")
+        }
+    }
+
+    /// Each turn read all that were left, so that ending them all cost the square of their number.
+    @Test(arguments: ["end", "change"]) func aTurnReadsWhatItEnds(_ what: String) throws {
+        try withTable { server, store in
+            let account = person("1")
+            // A page of a megabyte has some 700 of them.
+            let device: JSON = .object(["name": .string(String(repeating: "x", count: 1000))])
+            let sessions = (0..<3000).map { number in
+                login(of: account, on: device, at: noon.adding(seconds: Int64(number)))
+            }
+            #expect(try store.restore(.account(account, sessions: sessions, grants: [], audit: [])))
+            _ = try server.log()
+            if what == "end" {
+                let ended = try store.endSessions(of: account.id, except: sessions[0].id) { session in
+                    entry(.sessionEnded, account.id, session: session.id)
+                }
+                #expect(ended == 2999)
+            } else {
+                let outcome = try store.change(account: .id(account.id), once: nil, at: noon) { account, all in
+                    var account = account
+                    account.disabledAt = noon
+                    let ending = all.filter { $0.id != sessions[0].id }
+                    return .update(
+                        account, ending: ending,
+                        audit: ending.map { entry(.sessionEnded, account.id, session: $0.id) })
+                }
+                #expect(outcome == .done(revocations: 0))
+            }
+            let pages = try server.log().log.count { $0.operation == "Query" }
+            #expect(pages <= 8, "three turns, of two pages each; they were eleven")
+            #expect(try store.sessions(of: account.id, at: noon) == [sessions[0]])
+            #expect(try Set(store.audit(of: account.id).map(\.sessionID)).count == 2999)
         }
     }
 

@@ -8,12 +8,17 @@ extension DynamoDBTable {
     }
 
     /// An account and its sessions, also those that have expired, in no order.
+    ///
+    /// - Parameter enough: when so many are found, no more pages are read for others.
     func accountAndSessions(
-        _ id: UUIDv7
+        _ id: UUIDv7, enough: Int = .max
     ) throws(DynamoDBFailure) -> (account: StoredAccount, sessions: [StoredSession])? {
         let key = Key.account(id)
         // "$" comes after "#".
-        let items = try items(in: key.partition, from: key.sort, to: "session$")
+        let items = try items(in: key.partition, from: key.sort, to: "session$") { items in
+            // Those that are over and not swept yet count for nothing.
+            items.count > enough + (items.first?.bytes("ended")?.count ?? 0) / 16
+        }
         // Without its account, what is left of a deleted one has still to be swept.
         guard let first = items.first, Key(first) == key else { return nil }
         let account = try StoredAccount(first)

@@ -52,8 +52,11 @@ extension DynamoDBTable {
         return Page(items: items, next: answer["LastEvaluatedKey"])
     }
 
-    /// All items of a partition whose sort keys lie between two, both included; by those keys.
-    func items(in partition: String, from first: String, to last: String) throws(DynamoDBFailure) -> [Item] {
+    /// All items of a partition whose sort keys lie between two, both included; by those keys. Or the first of them, when after a
+    /// page `suffice` says so.
+    func items(
+        in partition: String, from first: String, to last: String, until suffice: ([Item]) -> Bool = { _ in false }
+    ) throws(DynamoDBFailure) -> [Item] {
         let expression = Expression(
             text: "#pk = :pk AND #sk BETWEEN :first AND :last",
             values: Item([":pk": .string(partition), ":first": .string(first), ":last": .string(last)]))
@@ -67,7 +70,7 @@ extension DynamoDBTable {
             let page = try page("Query", members, after: next)
             items += page.items
             next = page.next
-        } while next != nil
+        } while next != nil && !suffice(items)
         return items
     }
 

@@ -3,7 +3,7 @@ package import JOSE
 
 extension DynamoDBUserStore {
     /// So many sessions that their entries fit one request. Who has more has them ended in turns, each of which is whole, and the
-    /// rest is decided anew.
+    /// rest is decided anew. A turn reads no more than it ends, but for what is decided on less.
     private static let mostEndings = 1000
 
     package func change(
@@ -23,12 +23,12 @@ extension DynamoDBUserStore {
             let items = try table.items(Self.keys(key, mark))
             let marks = MarkView(items: items)
             if let mark, marks.isSpent(mark, at: now) { return .spent }
-            guard let id = Self.id(key, in: items), let (known, sessions) = try table.accountAndSessions(id) else {
-                return .noAccount
-            }
+            guard let id = Self.id(key, in: items),
+                let (known, sessions, decision) = try Self.decision(on: id, in: table, decide)
+            else { return .noAccount }
             let change = AccountChanging(
-                table: table, known: known, sessions: sessions.youngestFirst, mark: mark.map(marks.remember))
-            switch decide(known.account, change.sessions.map(\.session)) {
+                table: table, known: known, sessions: sessions, mark: mark.map(marks.remember))
+            switch decision {
             case .keep:
                 try change.keep()
                 return .done(revocations: 0)
@@ -45,6 +45,24 @@ extension DynamoDBUserStore {
             case .delete(let isRevoking, let remains, let entry):
                 return .done(
                     revocations: try change.delete(isRevoking: isRevoking, remembering: remains, entry, at: now))
+            }
+        }
+    }
+
+    /// What is decided on the first sessions that a turn ends or, where it does not end that many of them, on all.
+    private static func decision(
+        on id: UUIDv7, in table: DynamoDBTable, _ decide: (Account, [Session]) -> AccountChange
+    ) throws(DynamoDBFailure) -> (StoredAccount, [StoredSession], AccountChange)? {
+        var enough = mostEndings
+        while true {
+            guard let (known, unordered) = try table.accountAndSessions(id, enough: enough) else { return nil }
+            let sessions = unordered.youngestFirst
+            let decision = decide(known.account, sessions.map(\.session))
+            if sessions.count <= enough { return (known, sessions, decision) }
+            switch decision {
+            case .delete: return (known, sessions, decision)
+            case .update(_, let ending, _, _) where ending.count > mostEndings: return (known, sessions, decision)
+            case .keep, .update: enough = .max
             }
         }
     }
@@ -69,7 +87,10 @@ extension DynamoDBUserStore {
         var count = 0
         while true {
             let some = try perform { table throws(DynamoDBFailure) in
-                guard let (known, sessions) = try table.accountAndSessions(accountID) else { return 0 }
+                // One more may be kept.
+                guard
+                    let (known, sessions) = try table.accountAndSessions(accountID, enough: Self.mostEndings + 1)
+                else { return 0 }
                 let ended = sessions.youngestFirst.filter { $0.session.id != kept }.prefix(Self.mostEndings)
                 guard !ended.isEmpty else { return 0 }
                 let change = AccountChanging(table: table, known: known, sessions: sessions, mark: nil)
