@@ -36,7 +36,8 @@ enum StoreCommand {
         }
     }
 
-    /// Does what `work` says, and gives its exit status or that of the store's failure.
+    /// Does what `work` says, and gives its exit status or that of the store's failure. An operator waits longer than a request: one
+    /// statement or transaction may concern a whole table, or all that a busy account has.
     static func running(_ work: (any UserStore) throws(StoreError) -> Int32) -> Int32 {
         var reader = ConfigurationReader(environment: System.environment())
         let mode = reader.mode()
@@ -47,7 +48,7 @@ enum StoreCommand {
         let store: any UserStore
         do throws(StoreConfigurationError) {
             store = try UserStores.open(
-                StoreSettings(url: url, mode: mode, accountQueries: accountQueries))
+                StoreSettings(url: url, mode: mode, accountQueries: accountQueries), patience: .seconds(30))
         } catch {
             return Report.configuration([
                 ConfigurationProblem("AUTH_APPLE_STORE", "cannot be used", remedy: error.description)
@@ -70,9 +71,11 @@ enum StoreCommand {
 
 extension UserStores {
     /// The store that is configured.
-    static func open(_ settings: StoreSettings) throws(StoreConfigurationError) -> any UserStore {
+    static func open(
+        _ settings: StoreSettings, patience: Duration = .seconds(5)
+    ) throws(StoreConfigurationError) -> any UserStore {
         try open(
-            settings.url, isDevelopment: settings.mode == .development, accountQueries: settings.accountQueries,
-            isLinking: settings.linksVerifiedEmail)
+            settings.url, isDevelopment: settings.mode == .development, patience: patience,
+            accountQueries: settings.accountQueries, isLinking: settings.linksVerifiedEmail)
     }
 }

@@ -28,6 +28,56 @@ import Testing
         #expect(try !store.signIn(person("1")) { login(of: $0) }.isNew)
     }
 
+    /// A statement a session, and one an entry of the audit: some twenty thousand were more than a request's patience, so that nobody
+    /// could end them, delete or move the account.
+    @Test func manySessionsAreFewStatements() throws {
+        let server = PostgreSQLServer.shared
+        let schema = PostgreSQLServer.newSchema()
+        let store = try UserStores.open(server.url(schema: schema))
+        let account = person("1")
+        let sessions = (0..<2500).map { _ in login(of: account) }
+        let signIns = sessions.map { entry(.signedIn, account.id, session: $0.id) }
+        #expect(SQLStatement.insert(sessions).count == 3 && SQLStatement.append(signIns).count == 3)
+        #expect(SQLStatement.remove(sessions).count == 3 && SQLStatement.append([]).isEmpty)
+        #expect(try store.restore(.account(account, sessions: sessions, grants: [], audit: signIns)))
+        #expect(try Set(store.sessions(of: account.id, at: noon)) == Set(sessions))
+        let end = { (session: Session) in entry(.sessionEnded, account.id, session: session.id) }
+        #expect(try store.endSessions(of: account.id, except: sessions[7].id, audit: end) == 2499)
+        #expect(try store.sessions(of: account.id, at: noon) == [sessions[7]])
+        let audit = try store.audit(of: account.id)
+        #expect(audit.prefix(2500) == signIns[...] && Set(audit.suffix(2499).compactMap(\.sessionID)).count == 2499)
+        #expect(try server.psql("SELECT max(number) FROM \(schema).audit") == "4999")
+    }
+
+    /// Whoever adds to an audit without holding its account may come between. Then nothing is added, and not all but the first.
+    @Test func entriesAreAddedAllOrNone() throws {
+        let server = PostgreSQLServer.shared
+        let schema = PostgreSQLServer.newSchema()
+        let store = try UserStores.open(server.url(schema: schema))
+        let made = try store.signIn(person("1")) { login(of: $0) }
+        let more = try (0..<3).map { _ in try store.signIn(person("1")) { login(of: $0) }.session.id }
+        let before = try store.audit(of: made.account.id).count
+        // Somebody is about to take the next number.
+        let other = try ChildProcess(
+            URL(filePath: "/usr/bin/psql"),
+            [
+                "-X", "-q", "-h", server.folder, "-p", "\(server.port)", "-U", "postgres", "postgres", "-c",
+                """
+                BEGIN; INSERT INTO \(schema).audit (account_id, number, time, event, request_id)
+                VALUES ('\(made.account.id)', \(before + 1), now(), 'logged_out', 'other'); SELECT pg_sleep(1); COMMIT
+                """,
+            ], environment: ["PATH": "/usr/bin:/bin"])
+        while try server.psql(
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%\(made.account.id)%pg_sleep%' AND pid <> pg_backend_pid()"
+        ) == "0" { usleep(10_000) }
+        let end = { (session: Session) in entry(.sessionEnded, made.account.id, session: session.id) }
+        #expect(try store.endSessions(of: made.account.id, except: nil, audit: end) == 4)
+        other.wait()
+        let audit = try store.audit(of: made.account.id)
+        #expect(audit.count == before + 5 && audit[before].event == .loggedOut)
+        #expect(Set(audit.suffix(4).compactMap(\.sessionID)) == Set(more + [made.session.id]))
+    }
+
     /// The server falls as with the power, again and again, while two processes work.
     @Test func nothingThatWasAcknowledgedIsUndoneByTheServersFall() throws {
         let server = try PostgreSQLServer()

@@ -101,8 +101,8 @@ struct AccountQueries {
 
 extension SQLStatement {
     /// An INSERT that ends the transaction where its row is there already.
-    static func orOvertaken(_ insertion: String) -> String {
-        "WITH made AS (\(insertion) RETURNING 1) SELECT 1 / count(*) FROM made"
+    static func orOvertaken(_ insertion: String, rows: Int = 1) -> String {
+        "WITH made AS (\(insertion) RETURNING 1) SELECT 1 / CASE count(*) WHEN \(rows) THEN 1 ELSE 0 END FROM made"
     }
 }
 #endif

@@ -28,8 +28,8 @@ extension PostgreSQLUserStore {
                 if let known { transaction.update(opening.account, from: known) } else {
                     try transaction.insert(opening.account)
                 }
-            if let session = opening.session { writes.append(.insert(session)) }
-            writes += opening.audit.map { .append($0) }
+            if let session = opening.session { writes += SQLStatement.insert([session]) }
+            writes += SQLStatement.append(opening.audit)
             if let receipt = opening.receipt {
                 writes.append(.keep(receipt, of: opening.account.id, at: now, replacing: repetition == nil))
             }
@@ -60,20 +60,19 @@ extension PostgreSQLUserStore {
             case .keep: return (.done(revocations: 0), remembered)
             case .update(let changed, let ending, let withdrawing, let entries):
                 var writes = remembered + transaction.update(changed, from: account)
-                writes += ending.map { .remove($0) }
+                writes += SQLStatement.remove(ending)
                 if let withdrawing { writes.append(.removeGrants(of: account.id, obtainedUntil: withdrawing)) }
                 if !ending.isEmpty || changed.isDisabled || withdrawing != nil {
                     writes.append(.removeReceipts(of: account.id))
                 }
-                return (.done(revocations: 0), writes + entries.map { .append($0) })
+                return (.done(revocations: 0), writes + SQLStatement.append(entries))
             case .delete(let revoking, let remains, let entry):
                 let grants = revoking ? try more[1].all.map { row throws(PostgreSQLFailure) in try row.grant() } : []
                 var writes = remembered + grants.map { .put(Revocation(grant: $0, dueAt: now)) }
                 if let remains { writes.append(.prolong(remains)) }
-                writes += sessions.map { .remove($0) }
+                writes += SQLStatement.remove(sessions) + SQLStatement.append([entry])
                 writes += [
-                    .removeReceipts(of: account.id), .removeGrants(of: account.id), .append(entry),
-                    .removeAddresses(of: account.id),
+                    .removeReceipts(of: account.id), .removeGrants(of: account.id), .removeAddresses(of: account.id),
                 ]
                 writes += transaction.remove(account.id)
                 return (.done(revocations: grants.count), writes)

@@ -14,9 +14,9 @@ extension PostgreSQLUserStore {
                 let insertion = transaction.queries.statement(.insert, account.parameters).map { [$0] } ?? []
                 return (
                     true,
-                    insertion + sessions.map { .insert($0) } + grants.map { .keep($0) } + audit.map { .append($0) }
+                    insertion + SQLStatement.insert(sessions) + grants.map { .keep($0) } + SQLStatement.append(audit)
                 )
-            case .formerAudit(_, let audit): return (true, audit.map { .append($0) })
+            case .formerAudit(_, let audit): return (true, SQLStatement.append(audit))
             case .revocation(let revocation): return (true, [.put(revocation)])
             case .mark(let mark): return (true, [.remember(mark, at: mark.expiresAt)])
             }
@@ -70,7 +70,7 @@ extension AccountQueries {
                 + [
                     account.transferSubject.flatMap { statement(.findByTransferSubject, [.text($0)]) },
                     .anyAudit(of: account.id),
-                ].compactMap { $0 } + sessions.map { .session($0.id, isHeld: false) }
+                ].compactMap { $0 } + SQLStatement.anyOf(sessions)
         case .formerAudit(let id, _): find(.id(id), isHeld: false) + [.anyAudit(of: id)]
         case .revocation(let revocation):
             [

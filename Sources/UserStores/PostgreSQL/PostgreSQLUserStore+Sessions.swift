@@ -46,7 +46,7 @@ extension PostgreSQLUserStore {
             switch decide(session, account) {
             case .keep: return ((), [])
             case .update(let changed): return ((), [.update(changed)])
-            case .end(let entry): return ((), [.remove(session), .append(entry)])
+            case .end(let entry): return ((), SQLStatement.remove([session]) + SQLStatement.append([entry]))
             }
         }
     }
@@ -66,7 +66,7 @@ extension PostgreSQLUserStore {
         } _: { _, rows throws(PostgreSQLFailure) in
             let ended = try rows[1].all.map { row throws(PostgreSQLFailure) in try row.session() }
                 .filter { $0.id != kept }
-            return (ended.count, ended.map { .remove($0) } + ended.map { .append(audit($0)) })
+            return (ended.count, SQLStatement.remove(ended) + SQLStatement.append(ended.map(audit)))
         }
     }
 }

@@ -4,19 +4,28 @@ internal import JOSE
 
 /// The tables of what a request leaves beside accounts and sessions: audit, receipts, marks, counts.
 extension SQLStatement {
-    /// Adds an entry under the account's next number. Who holds the account's row is alone; who does not may be overtaken.
-    static func append(_ entry: AuditEntry) -> SQLStatement {
-        SQLStatement(
-            orOvertaken(
-                """
-                INSERT INTO audit (account_id, number, time, event, session_id, reason, request_id, source_address)
-                VALUES ($1, 1 + coalesce((SELECT max(number) FROM audit WHERE account_id = $1), 0), $2, $3, $4, $5, $6, $7)
-                ON CONFLICT DO NOTHING
-                """),
-            [
-                .uuid(entry.accountID), .time(entry.time), .text(entry.event.rawValue), .uuid(entry.sessionID),
-                .text(entry.reason), .text(entry.origin.requestID), .text(entry.origin.sourceAddress),
-            ])
+    /// Adds entries, all of one account, under its next numbers. Who holds the account's row is alone; who does not may be overtaken.
+    static func append(_ entries: [AuditEntry]) -> [SQLStatement] {
+        many(entries) { some in
+            let rows = some.indices.map { "(\($0 + 1)::bigint, \(places(6, from: 2 + 6 * $0)))" }
+            return SQLStatement(
+                orOvertaken(
+                    """
+                    INSERT INTO audit (account_id, number, time, event, session_id, reason, request_id, source_address)
+                    SELECT $1, last.number + n, time, event, session_id, reason, request_id, source_address FROM
+                    (SELECT coalesce(max(number), 0) AS number FROM audit WHERE account_id = $1) AS last,
+                    (VALUES \(rows.joined(separator: ", ")))
+                    AS new (n, time, event, session_id, reason, request_id, source_address)
+                    ON CONFLICT DO NOTHING
+                    """, rows: some.count),
+                [.uuid(some[0].accountID)]
+                    + some.flatMap { entry -> [SQLParameter] in
+                        [
+                            .time(entry.time), .text(entry.event.rawValue), .uuid(entry.sessionID),
+                            .text(entry.reason), .text(entry.origin.requestID), .text(entry.origin.sourceAddress),
+                        ]
+                    })
+        }
     }
 
     static func audit(of account: UUIDv7) -> SQLStatement {

@@ -32,21 +32,25 @@ extension SQLStatement {
             """, [.uuid(account), .time(time)])
     }
 
-    static func insert(_ session: Session) -> SQLStatement {
+    static func insert(_ sessions: [Session]) -> [SQLStatement] {
+        many(sessions) { some in
+            let rows = some.indices.map { "(\(places(15, from: 1 + 15 * $0)))" }
+            return SQLStatement(
+                "INSERT INTO sessions (\(sessionColumns), device_info) VALUES \(rows.joined(separator: ", "))",
+                some.flatMap(parameters))
+        }
+    }
+
+    private static func parameters(of session: Session) -> [SQLParameter] {
         let refresh = session.refresh
         let device = session.deviceInfo.json
-        return SQLStatement(
-            """
-            INSERT INTO sessions (\(sessionColumns), device_info)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-            """,
-            [
-                .uuid(session.id), .uuid(session.accountID), .text(session.clientID), .text(device.text),
-                .text(session.userAgent), .bytes(refresh.salt), .bytes(refresh.digest), .time(refresh.expiresAt),
-                .bytes(refresh.previous?.digest), .time(refresh.previous?.rotatedAt), .text(refresh.previous?.keyID),
-                .time(session.createdAt), .time(session.lastUsedAt), .time(session.endsAt),
-                .json(device.fitsJSONB ? device.text : nil),
-            ])
+        return [
+            .uuid(session.id), .uuid(session.accountID), .text(session.clientID), .text(device.text),
+            .text(session.userAgent), .bytes(refresh.salt), .bytes(refresh.digest), .time(refresh.expiresAt),
+            .bytes(refresh.previous?.digest), .time(refresh.previous?.rotatedAt), .text(refresh.previous?.keyID),
+            .time(session.createdAt), .time(session.lastUsedAt), .time(session.endsAt),
+            .json(device.fitsJSONB ? device.text : nil),
+        ]
     }
 
     /// Writes what can change of a session, none of which is in an index.
@@ -63,8 +67,17 @@ extension SQLStatement {
             ])
     }
 
-    static func remove(_ session: Session) -> SQLStatement {
-        SQLStatement("DELETE FROM sessions WHERE id = $1", [.uuid(session.id)])
+    static func remove(_ sessions: [Session]) -> [SQLStatement] {
+        many(sessions) { some in
+            SQLStatement("DELETE FROM sessions WHERE id IN (\(places(some.count)))", some.map { .uuid($0.id) })
+        }
+    }
+
+    /// A row for each of these that is there.
+    static func anyOf(_ sessions: [Session]) -> [SQLStatement] {
+        many(sessions) { some in
+            SQLStatement("SELECT 1 FROM sessions WHERE id IN (\(places(some.count)))", some.map { .uuid($0.id) })
+        }
     }
 }
 
