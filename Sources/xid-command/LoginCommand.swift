@@ -30,7 +30,7 @@ struct LoginCommand: Command {
     private let isJSON: Bool
 
     init(_ options: Options) throws {
-        registration = try Registration(options, remembered: Registration.remembered())
+        registration = try Registration(options, remembered: Registration.remembered(options))
         configuration = try registration.configuration()
         browser = Browser(options)
         signInOptions = XidSignInOptions(prompt: options.value("prompt"), loginHint: options.value("login-hint"))

@@ -69,22 +69,38 @@ extension Registration {
     private static let file = "client.json"
 
     /// Closed to others and replaced at once, as the tokens' files are.
-    private static func folder() throws -> FileTokenStorage? {
+    private static func folder() throws -> FileTokenStorage {
         if let folder = Terminal.environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return try FileTokenStorage(folder: folder + "/xid")
         }
-        guard let home = Terminal.environment("HOME"), home.hasPrefix("/") else { return nil }
+        guard let home = Terminal.environment("HOME"), home.hasPrefix("/") else {
+            throw XidError(.storageUnavailable)
+        }
         return try FileTokenStorage(folder: home + "/.config/xid")
     }
 
-    /// As at the last login; nil when there was none. What cannot be read counts as none: it can be given again.
-    static func remembered() -> Registration? {
-        guard let text = try? folder()?.load(key: file),
-            let json = try? JSON(parsing: Array(text.utf8), limits: .init(bytes: 16_384)),
-            let issuer = json["issuer"]?.string, let clientID = json["client_id"]?.string,
+    /// As at the last login; nil when there was none. What cannot be read counts as none only where nothing need be remembered:
+    /// "nobody is signed in" would be untrue, and a logout would forget nothing.
+    static func remembered(_ options: Options) throws(Failure) -> Registration? {
+        do {
+            return try folder().load(key: file).map(Registration.init(parsing:))
+        } catch {
+            let isNamed = { options.has($0) || Terminal.environment($1) != nil }
+            if isNamed("issuer", "XID_ISSUER"), isNamed("client-id", "XID_CLIENT_ID") { return nil }
+            throw Failure(
+                reason:
+                    "which provider the last login was at cannot be read from $XDG_CONFIG_HOME/xid/client.json "
+                    + "(~/.config/xid). Make it a file of this user alone (chmod 600), or name the provider and the "
+                    + "client by --issuer and --client-id")
+        }
+    }
+
+    private init(parsing text: String) throws {
+        let json = try JSON(parsing: Array(text.utf8), limits: .init(bytes: 16_384))
+        guard let issuer = json["issuer"]?.string, let clientID = json["client_id"]?.string,
             let redirectURI = json["redirect_uri"]?.string, let isBound = json["dpop"]?.bool
-        else { return nil }
-        return Registration(
+        else { throw XidError(.storageCorrupt) }
+        self.init(
             issuer: issuer, clientID: clientID, scopes: json["scopes"]?.array?.compactMap(\.string) ?? [],
             redirectURI: redirectURI, postLogoutRedirectURI: json["post_logout_redirect_uri"]?.string, isBound: isBound)
     }
@@ -97,8 +113,7 @@ extension Registration {
         ]
         object["post_logout_redirect_uri"] = postLogoutRedirectURI.map { .string($0) }
         do {
-            guard let folder = try Self.folder() else { return false }
-            try folder.save(key: Self.file, value: JSON.object(object).text + "\n")
+            try Self.folder().save(key: Self.file, value: JSON.object(object).text + "\n")
             return true
         } catch {
             return false

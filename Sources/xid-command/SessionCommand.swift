@@ -35,8 +35,8 @@ struct SessionCommand: Command {
 
 extension Registration {
     /// Nil when none is named and none remembered: then nobody is signed in.
-    init?(signedInBy options: Options) throws(UsageError) {
-        let remembered = Self.remembered()
+    init?(signedInBy options: Options) throws {
+        let remembered = try Self.remembered(options)
         let isNamed = options.has("issuer") || options.has("client-id")
         if remembered == nil, !isNamed, Terminal.environment("XID_ISSUER") == nil { return nil }
         try self.init(options, remembered: remembered)

@@ -158,6 +158,32 @@ import Testing
         #expect(!ended.errors.contains("eyJ"), "what stands in a wrong place may be a secret")
     }
 
+    /// It was called "nobody is signed in"; and a logout said so as well, and left the tokens where they were.
+    @Test func aFileOfTheLastLoginThatCannotBeReadIsSaid() throws {
+        let scene = try Scene()
+        let xid = scene.xid
+        #expect(try xid.run("login").status == 0)
+        let named = xid.environment
+        xid.environment["XID_ISSUER"] = nil
+        xid.environment["XID_CLIENT_ID"] = nil
+        let path = xid.rememberedFile.path()
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        for command in ["session", "token", "logout", "login"] {
+            let ended = try xid.run(command)
+            #expect(ended.status == 1 && ended.output.isEmpty && ended.errors.contains("chmod 600"), "\(ended.errors)")
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        try Data("{".utf8).write(to: xid.rememberedFile)
+        #expect(try xid.run("logout").status == 1)
+        xid.environment["HOME"] = nil
+        #expect(try xid.run("logout").status == 1)
+        #expect(try !xid.kept().isEmpty)
+        // Who names both needs none.
+        xid.environment = named
+        #expect(try xid.run("logout").output == "Signed out\n")
+        #expect(try xid.kept().isEmpty)
+    }
+
     @Test func whoIsNotSignedInIsToldSo() throws {
         let xid = try XidProcess()
         let session = try xid.run("session", "--json")
