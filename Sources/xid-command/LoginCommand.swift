@@ -48,7 +48,7 @@ struct LoginCommand: Command {
             Terminal.say("xid: the provider could not be remembered; name it again with the next command")
         }
         let text = SessionText(session: session, clientID: registration.clientID)
-        Terminal.print(isJSON ? text.json : "Signed in as \(text.person)")
+        try Terminal.print(isJSON ? text.json : "Signed in as \(text.person)")
         return .success
     }
 }

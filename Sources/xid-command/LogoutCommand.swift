@@ -47,9 +47,9 @@ struct LogoutCommand: Command {
             }
         }
         if isJSON {
-            Terminal.print(JSON.object(["signed_in": .bool(false), "was_signed_in": .bool(wasSignedIn)]).text)
+            try Terminal.print(JSON.object(["signed_in": .bool(false), "was_signed_in": .bool(wasSignedIn)]).text)
         } else {
-            Terminal.print(wasSignedIn ? "Signed out" : "Nobody was signed in")
+            try Terminal.print(wasSignedIn ? "Signed out" : "Nobody was signed in")
         }
         return .success
     }

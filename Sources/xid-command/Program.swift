@@ -49,8 +49,12 @@ struct Program {
     }
 
     private func show(_ text: String) -> Int32 {
-        Terminal.print(text)
-        return ExitStatus.success.rawValue
+        do throws(Failure) {
+            try Terminal.print(text)
+            return ExitStatus.success.rawValue
+        } catch {
+            return end(error.reason, error.status)
+        }
     }
 
     private func end(_ reason: String, _ status: ExitStatus) -> Int32 {

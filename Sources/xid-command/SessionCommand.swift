@@ -24,11 +24,11 @@ struct SessionCommand: Command {
 
     func run() async throws -> ExitStatus {
         guard let registration, let session = try await registration.xid().getSession() else {
-            if isJSON { Terminal.print(SessionText.noneJSON) }
+            if isJSON { try Terminal.print(SessionText.noneJSON) }
             throw Failure(XidError(.noSession))
         }
         let text = SessionText(session: session, clientID: registration.clientID)
-        Terminal.print(isJSON ? text.json : text.lines)
+        try Terminal.print(isJSON ? text.json : text.lines)
         return .success
     }
 }

@@ -2,8 +2,16 @@ internal import Glibc
 
 /// Standard output for what was asked for, standard error for what is said about it.
 enum Terminal {
-    static func print(_ line: String) {
-        write(line + "\n", to: STDOUT_FILENO)
+    /// Throws when it cannot be written, on a full disk say: else a script would take nothing for an answer.
+    static func print(_ line: String) throws(Failure) {
+        guard write(line + "\n", to: STDOUT_FILENO) else {
+            throw Failure(reason: "standard output cannot be written: \(reason(errno))")
+        }
+    }
+
+    /// What the system calls an error.
+    static func reason(_ number: Int32) -> String {
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
 
     /// In place of the spinner, if one stands there; it comes back below.
@@ -49,15 +57,17 @@ enum Terminal {
         }
     }
 
-    static func write(_ text: String, to descriptor: Int32) {
+    /// False when it cannot be written, for the reason in `errno`.
+    @discardableResult static func write(_ text: String, to descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
-                return
+                return false
             }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 }

@@ -55,19 +55,19 @@ struct TokenCommand: Command {
             if isJSON {
                 var object = JSON.Object()
                 for (name, value) in sorted { object[name] = .string(value) }
-                Terminal.print(JSON.object(object).text)
+                try Terminal.print(JSON.object(object).text)
             } else {
-                Terminal.print(sorted.map { "\($0.key): \($0.value)" }.joined(separator: "\n"))
+                try Terminal.print(sorted.map { "\($0.key): \($0.value)" }.joined(separator: "\n"))
             }
         } else if isJSON, let session = try await xid.getSession() {
             let expiry = SessionText.seconds(session.expiresAt).map { JSON.integer($0) } ?? .null
-            Terminal.print(
+            try Terminal.print(
                 JSON.object([
                     "access_token": .string(session.accessToken), "token_type": .string(session.tokenType),
                     "expires_at": expiry,
                 ]).text)
         } else {
-            Terminal.print(token)
+            try Terminal.print(token)
         }
         return .success
     }

@@ -184,6 +184,20 @@ import Testing
         #expect(try xid.kept().isEmpty)
     }
 
+    /// A script would take an empty file for a token.
+    @Test(arguments: [["token"], ["session", "--json"], ["--help"], ["logout"]])
+    func anAnswerThatCannotBeWrittenIsNoSuccess(arguments: [String]) throws {
+        let scene = try Scene()
+        #expect(try scene.xid.run("login").status == 0)
+        let errors = scene.xid.folder.appending(path: "full.err")
+        let process = try ChildProcess(
+            Programs.built("xid"), arguments, environment: scene.xid.environment,
+            output: URL(filePath: "/dev/full"), errors: errors)
+        #expect(process.wait() == 1)
+        let said = try String(contentsOf: errors, encoding: .utf8)
+        #expect(said == "xid: standard output cannot be written: No space left on device\n")
+    }
+
     @Test func whoIsNotSignedInIsToldSo() throws {
         let xid = try XidProcess()
         let session = try xid.run("session", "--json")
