@@ -24,6 +24,10 @@ extension Failure {
         case .authorizationDenied:
             self.init(reason: "access was denied on the provider's page. To try again: xid login")
         case .authorizationFailed, .tokenRefused:
+            if ["temporarily_unavailable", "server_error"].contains(error.providerError) {
+                self.init(reason: "the provider cannot do it now\(said). Try again later", status: .unavailable)
+                return
+            }
             self.init(
                 reason:
                     "the provider refused the request\(said). Check that the client is registered as a public one, with "
@@ -52,9 +56,16 @@ extension Failure {
             self.init(
                 reason: "the provider's answer is not to be trusted: \(error.code.rawValue)\(said). Check this "
                     + "machine's clock; to try again: xid login")
+        case .httpStatus:
+            let status = error.httpStatus ?? 0
+            guard status < 500, status != 429 else {
+                self.init(reason: "the provider answers with HTTP \(status). Try again later", status: .unavailable)
+                return
+            }
+            self.init(reason: "the provider answers with HTTP \(status), which is of no use here. Check --issuer")
         case .notConfigured, .configurationInvalid:
             self.init(reason: error.message, status: .usage)
-        case .flowInProgress, .presentationContext, .tls, .responseTooLarge, .httpStatus, .metadataInvalid,
+        case .flowInProgress, .presentationContext, .tls, .responseTooLarge, .metadataInvalid,
             .pkceUnsupported, .keysInvalid, .tokenResponseInvalid, .idTokenMissing, .idTokenMalformed,
             .idTokenAlgorithm, .idTokenKeyUnknown, .ambiguousKey, .idTokenSignature, .idTokenIssuer, .idTokenAudience,
             .idTokenAuthorizedParty, .idTokenHash, .userInfoInvalid, .storageUnavailable, .storageFailed,

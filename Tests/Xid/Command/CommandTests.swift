@@ -198,6 +198,23 @@ import Testing
         #expect(said == "xid: standard output cannot be written: No space left on device\n")
     }
 
+    /// A script tries again after status 3, which an outage is, whoever answers during it.
+    @Test(arguments: [
+        (Mutation.answer("/.well-known/openid-configuration", status: 503, body: ""), Int32(3), "HTTP 503. Try again"),
+        (.answer("/token", status: 429, body: ""), 3, "HTTP 429. Try again"),
+        (.redirectError("temporarily_unavailable"), 3, "(temporarily_unavailable). Try again later"),
+        (.answer("/token", status: 500, body: #"{"error":"server_error"}"#), 3, "(server_error). Try again later"),
+        (
+            .answer("/.well-known/openid-configuration", status: 404, body: ""), 1,
+            "HTTP 404, which is of no use here. Check --issuer"
+        ),
+        (.redirectError("invalid_scope"), 1, "(invalid_scope). Check that the client"),
+    ])
+    func anOutageIsToldFromARefusal(mutation: Mutation, status: Int32, said: String) throws {
+        let ended = try Scene([mutation]).xid.run("login")
+        #expect(ended.status == status && ended.errors.contains(said), "\(ended.errors)")
+    }
+
     @Test func whoIsNotSignedInIsToldSo() throws {
         let xid = try XidProcess()
         let session = try xid.run("session", "--json")
