@@ -63,14 +63,19 @@ extension Failure {
                 return
             }
             self.init(reason: "the provider answers with HTTP \(status), which is of no use here. Check --issuer")
+        case .storageUnavailable, .storageFailed:
+            let number = error.systemCode.map { ": " + Terminal.reason(Int32(truncatingIfNeeded: $0)) }
+            self.init(
+                reason: number.map {
+                    "the tokens cannot be kept or looked at in $XDG_STATE_HOME/xid (~/.local/state/xid)\($0)"
+                } ?? error.message)
         case .notConfigured, .configurationInvalid:
             self.init(reason: error.message, status: .usage)
         case .flowInProgress, .presentationContext, .tls, .responseTooLarge, .metadataInvalid,
             .pkceUnsupported, .keysInvalid, .tokenResponseInvalid, .idTokenMissing, .idTokenMalformed,
             .idTokenAlgorithm, .idTokenKeyUnknown, .ambiguousKey, .idTokenSignature, .idTokenIssuer, .idTokenAudience,
-            .idTokenAuthorizedParty, .idTokenHash, .userInfoInvalid, .storageUnavailable, .storageFailed,
-            .storageCorrupt, .cryptography:
-            let number = error.httpStatus.map { " (HTTP \($0))" } ?? error.systemCode.map { " (errno \($0))" } ?? said
+            .idTokenAuthorizedParty, .idTokenHash, .userInfoInvalid, .storageCorrupt, .cryptography:
+            let number = error.httpStatus.map { " (HTTP \($0))" } ?? said
             self.init(reason: "\(error.message)\(number)")
         }
     }

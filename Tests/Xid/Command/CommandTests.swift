@@ -215,6 +215,16 @@ import Testing
         #expect(ended.status == status && ended.errors.contains(said), "\(ended.errors)")
     }
 
+    /// "Try again when the device is unlocked" is no word for a folder of a machine.
+    @Test func aPlaceForTokensThatIsNoneIsSaidInTheSystemsWords() throws {
+        let scene = try Scene()
+        scene.xid.environment["XDG_STATE_HOME"] = scene.xid.folder.appending(path: "bin/xdg-open").path()
+        let ended = try scene.xid.run("login")
+        #expect(ended.status == 1, "\(ended.errors)")
+        #expect(
+            ended.errors.hasSuffix("in $XDG_STATE_HOME/xid (~/.local/state/xid): Not a directory\n"), "\(ended.errors)")
+    }
+
     @Test func whoIsNotSignedInIsToldSo() throws {
         let xid = try XidProcess()
         let session = try xid.run("session", "--json")
