@@ -5,7 +5,6 @@
 package struct CompactJWS: Sendable {
     package struct Header: Hashable, Sendable {
         package let algorithm: SignatureAlgorithm
-        /// At most 64 characters.
         package let keyID: String?
         package let type: String?
     }
@@ -20,7 +19,11 @@ package struct CompactJWS: Sendable {
 
     /// Takes the token apart, in the order in which trust is built: size, three parts, base64url, header, `alg`, `crit`,
     /// `kid`. Keys that a header offers (`jwk`, `jku`, `x5u`, `x5c`) are not looked at.
-    package init(parsing token: ArraySlice<UInt8>, allowing algorithms: [SignatureAlgorithm]) throws(JOSEError) {
+    ///
+    /// - Parameter keyIDLimit: characters of `kid`.
+    package init(
+        parsing token: ArraySlice<UInt8>, allowing algorithms: [SignatureAlgorithm], keyIDLimit: Int = 64
+    ) throws(JOSEError) {
         guard token.count <= Self.maximumSize else { throw .tooLarge }
         let dot = UInt8(ascii: ".")
         // A third dot is refused with the signature, whose alphabet has none.
@@ -30,7 +33,7 @@ package struct CompactJWS: Sendable {
             let payload = Base64URL.decode(token[(first + 1)..<second]),
             let signature = Base64URL.decode(token[(second + 1)...])
         else { throw .malformed }
-        self.header = try Header(parsing: header, allowing: algorithms)
+        self.header = try Header(parsing: header, allowing: algorithms, keyIDLimit: keyIDLimit)
         self.payload = payload
         self.signature = signature
         signingInput = token[..<second]
@@ -70,7 +73,7 @@ package struct VerifiedJWS: Sendable {
 }
 
 extension CompactJWS.Header {
-    init(parsing bytes: [UInt8], allowing algorithms: [SignatureAlgorithm]) throws(JOSEError) {
+    init(parsing bytes: [UInt8], allowing algorithms: [SignatureAlgorithm], keyIDLimit: Int) throws(JOSEError) {
         let json: JSON
         do {
             json = try JSON(parsing: bytes, limits: JSON.Limits(bytes: CompactJWS.maximumSize, depth: 8))
@@ -84,7 +87,7 @@ extension CompactJWS.Header {
         guard json["crit"] == nil else { throw .critical }
         self.algorithm = algorithm
         keyID = try Self.string("kid", of: json)
-        guard keyID.map({ !$0.isEmpty && $0.unicodeScalars.count <= 64 }) ?? true else { throw .malformed }
+        guard keyID.map({ !$0.isEmpty && $0.unicodeScalars.count <= keyIDLimit }) ?? true else { throw .malformed }
         type = try Self.string("typ", of: json)
     }
 

@@ -16,7 +16,7 @@ GUARDS = {
         ("algorithm is allowed", "«algorithms.contains(algorithm)» else", "true"),
         ("no crit", 'guard «json["crit"] == nil» else', "true"),
         ("kid is not empty", "guard keyID.map({ «!$0.isEmpty» &&", "true"),
-        ("kid has 64 characters", "&& «$0.unicodeScalars.count <= 64» })", "true"),
+        ("kid has 64 characters", "&& «$0.unicodeScalars.count <= keyIDLimit» })", "true"),
         ("header members are strings", "guard let string = «value.string» else", '(value.string ?? "x")'),
         ("key is of the algorithm's kind", "guard «key.algorithm == header.algorithm» else", "true"),
         (

@@ -110,6 +110,13 @@ import Testing
         #expect(await Trial.code { try await trial.xid.signIn() } == expected)
     }
 
+    /// WSO2 names its keys by 92 characters, as here: no one could sign in there. A thumbprint by RFC 9278 has 91.
+    @Test(arguments: [92, 4000])
+    func aKeyMayHaveALongName(count: Int) async throws {
+        let trial = try Trial(isLocal: true, mutations: [.keysNamed(String(repeating: "k", count: count))])
+        try await trial.xid.signIn()
+    }
+
     @Test func maxAgeIsAskedForAndChecked() async throws {
         let trial = try Trial(isLocal: true, mutations: [.setTime("auth_time", -200)])
         #expect(await Trial.code { try await trial.xid.signIn(options: .init(maxAge: 100)) } == .idTokenAuthTime)

@@ -19,6 +19,8 @@ enum Mutation: Hashable, Sendable {
     case hmac
     /// Neither the token nor the keys are named; three of each kind, or one.
     case unnamedKeys(each: Int)
+    /// What the keys are called.
+    case keysNamed(String)
     /// Keys that no verifier of ours knows, beside the good one.
     case unknownKeyTypes
     case discovery(String, JSON?)

@@ -148,7 +148,9 @@ final class OpenIDProvider: @unchecked Sendable {
 
     /// The key that signs now.
     func signingKey(_ algorithm: SignatureAlgorithm) -> SigningKey {
-        (algorithm == .rs256 ? Self.rsaKeys : Self.ecKeys)[generation % 3]
+        let key = (algorithm == .rs256 ? Self.rsaKeys : Self.ecKeys)[generation % 3]
+        for case .keysNamed(let name) in mutations { return SigningKey(keyID: name, privateKey: key.privateKey) }
+        return key
     }
 
     private func keysAnswer() -> Response {
