@@ -62,6 +62,17 @@ struct Client: Sendable {
                 message: "\(name) must be absolute, without query and fragment: a scheme of the app's own, https, or "
                     + "http://127.0.0.1.")
         }
+        // The redirect would come without it, and match nothing.
+        guard
+            !isWeb
+                || !text.dropFirst(scheme.count + 3).prefix(while: { $0 != "/" }).hasSuffix(
+                    scheme == "https" ? ":443" : ":80")
+        else {
+            throw XidError(
+                .configurationInvalid,
+                message: "\(name) names the port that its scheme has anyway, which browsers leave out: https without "
+                    + ":443, and http without :80 or with another port.")
+        }
         return uri
     }
 
