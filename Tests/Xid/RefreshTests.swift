@@ -235,6 +235,29 @@ import Testing
         #expect(!trial.provider.locked { trial.provider.isFamilyRevoked })
     }
 
+    /// The clock is put right, as the error says to; the session was lost with the new refresh token all the same.
+    @Test(arguments: [(Int64(-300), XidError.Code.idTokenNotYetValid), (900, .idTokenExpired)])
+    func aRenewalByAWrongClockLosesNothing(seconds: Int64, expected: XidError.Code) async throws {
+        let (trial, former) = try await Self.signedIn([
+            .onRenewal(.setTime("iat", -seconds)), .onRenewal(.setTime("exp", 300 - seconds)),
+        ])
+        trial.clock.advance(1000)
+        #expect(await Trial.code { _ = try await trial.xid.getAccessToken() } == expected)
+        #expect(try Self.stored(trial)["access_token"]?.string == former.accessToken)
+        trial.provider.set([])
+        #expect(try await trial.restarted().xid.getAccessToken() != former.accessToken)
+        #expect(!trial.provider.locked { trial.provider.isFamilyRevoked })
+    }
+
+    /// The refresh token of an answer about somebody else is not kept: a later answer might name nobody.
+    @Test func aRenewalForSomebodyElseLeavesNoToken() async throws {
+        let (trial, _) = try await Self.signedIn([.onRenewal(.appendOne("sub"))])
+        let before = try Self.stored(trial)
+        trial.clock.advance(1000)
+        #expect(await Trial.code { _ = try await trial.xid.getAccessToken() } == .idTokenSubject)
+        #expect(try Self.stored(trial) == before)
+    }
+
     /// An app that is ended while it waits for the keys must not have spent its refresh token.
     @Test func theKeysAreAskedForBeforeTheRefreshTokenIsSpent() async throws {
         let (trial, _) = try await Self.signedIn()

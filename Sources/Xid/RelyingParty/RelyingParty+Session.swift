@@ -97,19 +97,24 @@ extension RelyingParty {
         var renewed = record
         if let token = tokens.refreshToken { renewed.refreshToken = token }
         if let idToken = tokens.idToken {
-            let token: SignedIDToken
-            do {
-                token = try await provider.verified(idToken)
-            } catch {
-                // Nothing of the answer is believed; but it has spent the former refresh token, so the next try needs the new one.
-                _ = try await replace(record, of: epoch, by: renewed)
-                throw error
-            }
             let expectation = IDTokenExpectation(
                 issuer: client.issuer, clientID: client.clientID, nonce: record.nonce, former: record,
                 accessToken: tokens.accessToken)
-            _ = try expectation.check(token, at: platform.now(), using: platform.cryptography)
-            (renewed.idToken, renewed.claims) = (idToken, XidClaims(token.claims))
+            var isVerified = false
+            do {
+                let token = try await provider.verified(idToken)
+                isVerified = true
+                _ = try expectation.check(token, at: platform.now(), using: platform.cryptography)
+                (renewed.idToken, renewed.claims) = (idToken, XidClaims(token.claims))
+            } catch {
+                // Nothing of the answer is believed; but it has spent the former refresh token, so the next try needs the new one.
+                // Not if that may be another's: whom the token names is looked at before the times, at which a wrong clock fails.
+                let code = (error as? XidError)?.code
+                if !isVerified || code == .idTokenExpired || code == .idTokenNotYetValid {
+                    _ = try await replace(record, of: epoch, by: renewed)
+                }
+                throw error
+            }
         }
         let now = platform.now()
         renewed.accessToken = tokens.accessToken
