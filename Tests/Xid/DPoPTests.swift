@@ -83,6 +83,22 @@ import Testing
         #expect(try await bearer.xid.authorizationHeaders(method: "GET", url: url).keys.sorted() == ["Authorization"])
     }
 
+    /// Whoever copies the address of a service without a slash behind the host sends one all the same.
+    @Test(arguments: [
+        ("https://api.example.com", "https://api.example.com/"),
+        ("https://api.example.com?a=/b/c", "https://api.example.com/"),
+        ("https://api.example.com/", "https://api.example.com/"),
+        ("https://api.example.com/me", "https://api.example.com/me"),
+    ])
+    func theProofNamesThePathThatTheRequestHas(address: String, target: String) async throws {
+        let (trial, _) = try await RefreshTests.signedIn()
+        let url = try #require(URL(string: address))
+        let headers = try await trial.xid.authorizationHeaders(method: "GET", url: url)
+        let part = try #require(headers["DPoP"]?.split(separator: ".")[1])
+        let payload = try #require(Base64URL.decode(String(part)))
+        #expect(JSON(object: payload)?["htu"]?.string == target)
+    }
+
     /// RFC 9449 §7.1: `ath` of the example token. RFC 9449 §6.1: `jkt` of the example key.
     @Test func theExamplesOfTheRFCHold() throws {
         let cryptography = OpenSSLCryptography()

@@ -11,9 +11,11 @@ struct DPoPProof {
 
     func signed(by key: SigningKey, using cryptography: any TokenCryptography) throws(XidError) -> String {
         do throws(CryptographyError) {
+            // The request has a path where the address has none (RFC 9110 §4.2.3), and some services compare to the byte.
+            let target = address.count { $0 == "/" } == 2 ? address + "/" : address
             var claims: JSON.Object = [
                 "jti": .string(Base64URL.encode(try cryptography.randomBytes(16))), "htm": .string(method),
-                "htu": .string(address), "iat": .integer(time.seconds),
+                "htu": .string(target), "iat": .integer(time.seconds),
             ]
             claims["nonce"] = nonce.map { .string($0) }
             claims["ath"] = accessToken.map { .string(Self.hash(of: $0, using: cryptography)) }
