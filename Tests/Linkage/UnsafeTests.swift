@@ -51,6 +51,7 @@ import Testing
         "Xid/Guarded.swift":
             "a mutex of the system's has one address for its whole life; it guards the value beside it",
         "Xid/Linux/DetachedThread.swift": "a thread gets what it is to do as a pointer that it owns",
+        "Xid/Linux/FileTokenStorage+Turn.swift": system,
         "Xid/Linux/FileTokenStorage.swift": system,
         "Xid/Linux/LoopbackListener.swift": "socket addresses are read as their general form",
         "Xid/Linux/LoopbackVisit.swift": system,

@@ -15,10 +15,10 @@ import Testing
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    /// All but the writers' lock, which holds nothing.
+    /// All but the locks, which hold nothing.
     static func files(in folder: String) throws -> [String] {
         #expect(try mode(folder + "/.lock") == 0o600)
-        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != ".lock" }
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }
     }
 
     @Test func whatIsSavedIsLoadedUntilItIsDeleted() async throws {
@@ -168,6 +168,31 @@ import Testing
             _ = try await later.xid.getAccessToken(forceRefresh: true)
             try await later.xid.signOut()
             #expect(try Self.files(in: folder).isEmpty)
+        }
+    }
+
+    /// Two commands at once lost the session: the one whose refresh token was spent already was answered first, and erased it.
+    @Test func twoProcessesSpendOneRefreshToken() async throws {
+        try await Self.inFolder { folder in
+            let trial = try Trial(dpop: .required, scopes: ["openid", "offline_access"])
+            defer { trial.site?.stop() }
+            try trial.xid.setTokenStorage(FileTokenStorage(folder: folder))
+            let former = try await trial.xid.signIn()
+            let other = trial.restarted()
+            try other.xid.setTokenStorage(FileTokenStorage(folder: folder))
+            trial.clock.advance(1000)
+            let gate = Gate()
+            trial.provider.locked { trial.provider.beforeTokenAnswer = { gate.pass() } }
+            let first = Task { try await trial.xid.getAccessToken() }
+            await gate.reached()
+            let second = Task { try await other.xid.getAccessToken() }
+            // Time enough to ask the provider a second time.
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(trial.provider.count("/token") == 2, "the sign-in's and the first's")
+            gate.open(2)
+            let token = try await first.value
+            #expect(try await second.value == token && token != former.accessToken)
+            #expect(!trial.provider.locked { trial.provider.isFamilyRevoked })
         }
     }
 }

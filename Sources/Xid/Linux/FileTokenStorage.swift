@@ -105,7 +105,7 @@ public struct FileTokenStorage: TokenStorageAdapter {
 
 extension FileTokenStorage {
     /// The folder, opened, so that its name cannot come to mean another one in between. The caller closes it.
-    private func openedFolder(creating: Bool) throws -> Int32 {
+    func openedFolder(creating: Bool) throws -> Int32 {
         if creating { Self.make(folder) }
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure() }
@@ -130,7 +130,7 @@ extension FileTokenStorage {
     }
 
     /// The key itself, which can name nothing outside the folder.
-    private static func fileName(for key: String) throws -> String {
+    static func fileName(for key: String) throws -> String {
         let isName = key.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -191,7 +191,7 @@ extension FileTokenStorage {
     }
 
     /// What may pass by itself, or by another user's doing, is "unavailable"; the rest "failed".
-    private static func failure(_ error: Int32 = errno) -> XidError {
+    static func failure(_ error: Int32 = errno) -> XidError {
         switch error {
         case EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, ESTALE, ENOENT:
             XidError(.storageUnavailable, systemCode: Int(error))

@@ -78,6 +78,16 @@ extension RelyingParty {
     /// RFC 6749 §6, with rotation. Only `invalid_grant` ends the session; whatever may pass by itself does not.
     private func renew(_ record: SessionRecord, epoch: Int) async throws -> SessionRecord {
         guard let refreshToken = record.refreshToken else { throw XidError(.reauthorizationRequired) }
+        // A refresh token is good once: of two processes that sent it, the provider would believe neither.
+        let turn = try await vault.turnToRenew()
+        defer { withExtendedLifetime(turn) {} }
+        if turn != nil {
+            switch try standing(of: record, since: epoch) {
+            case .unchanged: break
+            case .replaced(let successor): return try adopt(successor)
+            case .ended: throw XidError(.noSession)
+            }
+        }
         let metadata = try await provider.currentMetadata()
         // First, so that nothing is fetched between the answer, which spends the refresh token, and its being kept: the app may be
         // ended there. Where there are no keys now, the answer may need none.

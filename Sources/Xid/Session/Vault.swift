@@ -47,6 +47,22 @@ struct Vault: Sendable {
         try erase(sessionKey)
     }
 
+    /// Waits until no other process renews the session. Others stay away for as long as what is returned lives. Nil where the storage
+    /// has no turns to give.
+    func turnToRenew() async throws -> (any Sendable)? {
+        guard let storage = storage as? any SharedTokenStorage else { return nil }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            do {
+                if let turn = try storage.turn(for: sessionKey) { return turn }
+            } catch {
+                return nil
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw XidError(.timeout)
+    }
+
     private func load(_ key: String) throws(XidError) -> String? {
         do {
             let text = try storage.load(key: key)
@@ -77,4 +93,10 @@ struct Vault: Sendable {
     private static func failure(_ error: any Error) -> XidError {
         error as? XidError ?? XidError(.storageFailed)
     }
+}
+
+/// A storage that several processes may use at once.
+protocol SharedTokenStorage: TokenStorageAdapter {
+    /// The turn to change what is kept under `key`, over all processes, until what is returned goes; nil while another has it.
+    func turn(for key: String) throws -> (any Sendable)?
 }

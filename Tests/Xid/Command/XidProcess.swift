@@ -91,7 +91,7 @@ final class XidProcess: @unchecked Sendable {
     func kept() throws -> [String: String] {
         let state = folder.appending(path: ".local/state/xid")
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: state.path())) ?? []).filter {
-            $0 != ".lock"
+            !$0.hasPrefix(".")
         }
         return try Dictionary(
             uniqueKeysWithValues: names.map { ($0, try String(contentsOf: state.appending(path: $0), encoding: .utf8)) }
