@@ -129,6 +129,11 @@ public final class Xid: Sendable {
         state.withLock { $0.party?.isFlowPending ?? false }
     }
 
+    /// Whether there is something to sign out of: also a session that has expired or cannot be read.
+    package func keepsSession() async throws -> Bool {
+        try await party().keepsSession
+    }
+
     private func party() throws -> RelyingParty {
         try state.withLock { state in
             if let party = state.party { return party }

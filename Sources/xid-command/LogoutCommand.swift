@@ -39,11 +39,10 @@ struct LogoutCommand: Command {
         if let xid = try registration?.xid(browser.platform) {
             let endsSession = endsSession
             wasSignedIn = try await Waiting.wait("Waiting for the provider; Ctrl-C cancels") {
-                // One that cannot be read, or renewed now, can still be forgotten.
-                let isSignedIn: Bool
-                do { isSignedIn = try await xid.getSession() != nil } catch { isSignedIn = true }
-                try await xid.signOut(callEndSession: endsSession && isSignedIn)
-                return isSignedIn
+                // One that has expired here is not over at the provider, and is the hint to whom to sign out there.
+                let keepsSession = try await xid.keepsSession()
+                try await xid.signOut(callEndSession: endsSession && keepsSession)
+                return keepsSession
             }
         }
         if isJSON {

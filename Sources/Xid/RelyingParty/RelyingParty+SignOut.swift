@@ -5,6 +5,10 @@ internal import Foundation
 #endif
 
 extension RelyingParty {
+    var keepsSession: Bool {
+        do { return try currentRecord() != nil } catch { return true }
+    }
+
     /// Erases here first, whatever the provider will say; then revokes, and shows the provider's own sign-out.
     func signOut(callEndSession: Bool) async throws {
         epoch += 1

@@ -250,6 +250,19 @@ import Testing
         #expect(try scene.xid.kept().isEmpty)
     }
 
+    /// The provider was told nothing, and the person stayed signed in there: a session without renewal expires within the hour.
+    @Test func whoseTokenHasExpiredIsSignedOutAtTheProviderAllTheSame() throws {
+        let scene = try Scene([.tokenResponse("expires_in", .integer(1))])
+        #expect(try scene.xid.run("login").status == 0)
+        usleep(1_100_000)
+        let ended = try scene.xid.run("logout", "--end-session")
+        #expect(ended.status == 0 && ended.output == "Signed out\n", "\(ended.errors)")
+        for _ in 0..<200 where scene.provider.count("/logout") == 0 { usleep(50_000) }
+        #expect(scene.provider.requests("/logout").first?.query["id_token_hint"] != nil)
+        #expect(scene.provider.count("/revoke") == 1)
+        #expect(try scene.xid.kept().isEmpty)
+    }
+
     @Test(arguments: ["login", "session", "token", "logout"])
     func everyCommandHasHelpWithItsStatuses(command: String) throws {
         let ended = try XidProcess().run(command, "--help")
