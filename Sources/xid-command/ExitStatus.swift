@@ -7,7 +7,7 @@ enum ExitStatus: Int32 {
     case failure = 1
     /// The command was not used as its help says.
     case usage = 2
-    /// The provider cannot be reached now. Nothing is lost; trying again may help.
+    /// The provider cannot be reached, or says that it cannot now. Nothing is lost; trying again may help.
     case unavailable = 3
     /// Nobody is signed in, or the session can no longer be renewed: `xid login` helps.
     case notSignedIn = 4
@@ -15,7 +15,7 @@ enum ExitStatus: Int32 {
     case interrupted = 130
 
     static let help = """
-        Exit status: 0 done, 1 failed, 2 wrong use, 3 the provider cannot be reached now, 4 nobody is signed in,
+        Exit status: 0 done, 1 failed, 2 wrong use, 3 the provider cannot do it now, 4 nobody is signed in,
         130 ended by Ctrl-C.
         """
 }
