@@ -51,6 +51,9 @@ extension Failure {
                 reason:
                     "the provider gave another kind of token than was asked for. Check whether it does DPoP, and --dpop"
             )
+        case .dpopRefused where said.isEmpty:
+            // Not by an answer: its metadata rules it out.
+            self.init(reason: "\(error.message) Leave out --dpop")
         case .idTokenAuthTime, .idTokenExpired, .idTokenNonce, .idTokenNotYetValid, .idTokenSubject, .issuerMismatch,
             .stateMismatch, .noPendingFlow, .dpopRefused, .malformedRedirect, .redirectMismatch, .userInfoSubject:
             self.init(

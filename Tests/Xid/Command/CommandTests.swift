@@ -215,6 +215,14 @@ import Testing
         #expect(ended.status == status && ended.errors.contains(said), "\(ended.errors)")
     }
 
+    /// It was "not to be trusted", and the clock's fault.
+    @Test func aProviderWhoseDPoPIsAnotherIsToldFromOneThatRefuses() throws {
+        let scene = try Scene([.discovery("dpop_signing_alg_values_supported", .array(["RS256"]))])
+        let ended = try scene.xid.run("login", "--dpop")
+        #expect(ended.status == 1 && ended.errors.contains("signed with ES256. Leave out --dpop"), "\(ended.errors)")
+        #expect(!ended.errors.contains("clock"))
+    }
+
     /// "Try again when the device is unlocked" is no word for a folder of a machine.
     @Test func aPlaceForTokensThatIsNoneIsSaidInTheSystemsWords() throws {
         let scene = try Scene()
