@@ -168,6 +168,7 @@ import Testing
             ])
         let page = try #require(seen["page"])
         #expect(page.contains("Content-Security-Policy: default-src 'none'") && page.contains("no-store"))
+        #expect(page.contains("<html lang=es>") && page.contains("<p>Listo. "), "people are spoken to in Spanish first")
         CanaryTests.check(page, CanaryTests.secrets(trial), "the page")
         #expect(trial.provider.count("/token") == 1)
     }

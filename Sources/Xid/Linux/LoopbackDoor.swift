@@ -39,36 +39,47 @@ struct LoopbackDoor: Sendable {
     mutating func answer(to head: [Substring]) -> (response: String, result: URL??) {
         let start = head.first?.split(separator: " ", omittingEmptySubsequences: false) ?? []
         guard start.count == 3, start[2].hasPrefix("HTTP/1."), start[1].hasPrefix("/") else {
-            return (Self.page("400 Bad Request", "This is not a request."), nil)
+            return (Self.page("400 Bad Request", "Esto no es una petición.", "This is not a request."), nil)
         }
-        guard start[0] == "GET" else { return (Self.page("405 Method Not Allowed", "Only GET."), nil) }
+        guard start[0] == "GET" else { return (Self.page("405 Method Not Allowed", "Solo GET.", "Only GET."), nil) }
         // Another name is a page elsewhere whose name was made to point here.
         let hosts = head.dropFirst().filter { $0.lowercased().hasPrefix("host:") }
         guard hosts.count == 1, hosts[0].dropFirst(5).drop(while: { $0 == " " }) == authority else {
-            return (Self.page("421 Misdirected Request", "This is another machine."), nil)
+            return (Self.page("421 Misdirected Request", "Esta es otra máquina.", "This is another machine."), nil)
         }
         let path = start[1].prefix { $0 != "?" }
         if start[1] == entrancePath {
-            guard !isUsed else { return (Self.page("410 Gone", "This address has been used. Start again."), nil) }
+            guard !isUsed else {
+                let page = Self.page(
+                    "410 Gone", "Esta dirección ya se usó. Empieza de nuevo.",
+                    "This address has been used. Start again.")
+                return (page, nil)
+            }
             isUsed = true
             return (
                 Self.response("302 Found", "Location: \(destination)\r\n", ""), callbackPath == nil ? .some(nil) : nil
             )
         }
         guard let callbackPath, path == callbackPath, let url = URL(string: "http://\(authority)\(start[1])") else {
-            return (Self.page("404 Not Found", "There is nothing here."), nil)
+            return (Self.page("404 Not Found", "Aquí no hay nada.", "There is nothing here."), nil)
         }
         guard isExpected(url) else {
-            return (Self.page("400 Bad Request", "This does not answer the request that is open."), nil)
+            let page = Self.page(
+                "400 Bad Request", "Esto no responde a la petición abierta.",
+                "This does not answer the request that is open.")
+            return (page, nil)
         }
-        return (Self.page("200 OK", "Done here. You can close this window and go back to the program."), .some(url))
+        let page = Self.page(
+            "200 OK", "Listo. Puedes cerrar esta ventana y volver al programa.",
+            "Done. You can close this window and go back to the program.")
+        return (page, .some(url))
     }
 
-    private static func page(_ status: String, _ sentence: String) -> String {
+    private static func page(_ status: String, _ spanish: String, _ english: String) -> String {
         response(
             status, "Content-Type: text/html; charset=utf-8\r\n",
-            "<!doctype html><html lang=en><meta name=viewport content=\"width=device-width\"><title>Xid</title>"
-                + "<p>\(sentence)</p></html>\n")
+            "<!doctype html><html lang=es><meta name=viewport content=\"width=device-width\"><title>Xid</title>"
+                + "<p>\(spanish)</p><p lang=en>\(english)</p></html>\n")
     }
 
     private static func response(_ status: String, _ fields: String, _ body: String) -> String {
