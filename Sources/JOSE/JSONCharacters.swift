@@ -1,5 +1,5 @@
 /// Where in a JSON string the characters end that stand for themselves (RFC 8259 §7), found eight bytes at a time: nearly all of
-/// what is read and written is in strings, and a test for each byte took a sixth of the function's own time.
+/// what is read and written is in strings, and a test for each byte took an eighth of the function's own time.
 extension ArraySlice<UInt8> {
     /// The index of the first byte, from `index` on, that must be escaped: a quotation mark, a reverse solidus, a control
     /// character. The end if there is none.
