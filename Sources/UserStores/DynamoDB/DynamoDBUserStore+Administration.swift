@@ -35,7 +35,8 @@ extension DynamoDBUserStore {
         var count = PurgeCount()
         var next: JSON?
         repeat {
-            let page = try perform(long: true) { table throws(DynamoDBFailure) in try table.expired(limits, after: next)
+            let page = try perform(long: true) { table throws(DynamoDBFailure) in
+                try table.expired(limits, after: next)
             }
             var owners: [Key] = []
             for item in page.items {

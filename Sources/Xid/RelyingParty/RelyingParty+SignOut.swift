@@ -5,6 +5,7 @@ internal import Foundation
 #endif
 
 extension RelyingParty {
+    /// Whether there is something to erase. What cannot be read is.
     var keepsSession: Bool {
         do { return try currentRecord() != nil } catch { return true }
     }

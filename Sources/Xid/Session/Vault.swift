@@ -56,6 +56,7 @@ struct Vault: Sendable {
             do {
                 if let turn = try storage.turn(for: sessionKey) { return turn }
             } catch {
+                // What keeps turns from being given must not keep the person from the session; the tokens' own files say what it is.
                 return nil
             }
             try await Task.sleep(for: .milliseconds(50))
