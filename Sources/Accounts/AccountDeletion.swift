@@ -55,7 +55,7 @@ package struct AccountDeletion {
                 refusal = nil
                 return .delete(
                     revoking: true,
-                    remembering: Deletion.mark(of: account, deletedAt: now, using: cryptography),
+                    remembering: Departure.mark(of: account, at: now, using: cryptography),
                     AuditEntry(
                         .accountDeleted, of: account, session: session.id, reason: "owner", origin: origin, at: now))
             }

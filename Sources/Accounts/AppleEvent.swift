@@ -32,9 +32,8 @@ struct AppleEvent {
         case .consentRevoked: return revocation(of: account, sessions)
         case .accountDeleted:
             // There is nothing left at Apple to revoke.
-            let mark = Deletion.mark(of: account, deletedAt: time, using: cryptography)
             let entry = entry(.accountDeleted, of: account, reason: "apple")
-            return (.accountDeleted, .delete(revoking: false, remembering: mark, entry))
+            return (.accountDeleted, .delete(revoking: false, remembering: departure(of: account), entry))
         case .emailDisabled: return forwarding(of: account, isOn: false)
         case .emailEnabled: return forwarding(of: account, isOn: true)
         case .unknown: return (.unknownType, .keep)
@@ -45,14 +44,15 @@ struct AppleEvent {
         of account: Account, _ sessions: [Session]
     ) -> (AppleNotifications.Outcome, AccountChange) {
         let ending = sessions.filter { $0.createdAt <= end }
+        let withdrawal = Withdrawal(until: end, remembering: departure(of: account))
         var audit = ending.map { entry(.sessionEnded, of: account, session: $0.id, reason: "consent_revoked") }
         guard ending.count == sessions.count else {
-            return (.consentRevokedEarlier, .update(account, ending: ending, withdrawing: end, audit: audit))
+            return (.consentRevokedEarlier, .update(account, ending: ending, withdrawal: withdrawal, audit: audit))
         }
         var account = account
         account.consentRevokedAt = max(account.consentRevokedAt ?? time, time)
         audit.append(entry(.consentRevoked, of: account))
-        return (.consentRevoked, .update(account, ending: ending, withdrawing: end, audit: audit))
+        return (.consentRevoked, .update(account, ending: ending, withdrawal: withdrawal, audit: audit))
     }
 
     /// Apple's word on an address that we lack is taken; one that we have stays, since sign-ins say which it is, and these
@@ -68,6 +68,10 @@ struct AppleEvent {
             isOn ? .emailForwardingOn : .emailForwardingOff,
             .update(account, audit: [entry(isOn ? .emailForwardingOn : .emailForwardingOff, of: account)])
         )
+    }
+
+    private func departure(of account: Account) -> Mark? {
+        Departure.mark(of: account, at: time, using: cryptography)
     }
 
     private func entry(

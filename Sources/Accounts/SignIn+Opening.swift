@@ -31,10 +31,9 @@ extension SignIn {
         var result: Result<SignedIn, SignInFailure> = .failure(.accountDisabled)
         let opening = { (known: Account?) -> Opening? in
             // Who may not come in changes nothing by knocking.
-            if let known, let (failure, reason) = refusal(of: arrival.identity, as: known) {
-                result = .failure(failure)
-                let entry = AuditEntry(.signInRefused, of: known, reason: reason, origin: origin, at: now)
-                return Opening(account: known, session: nil, audit: [entry])
+            if let known, known.isDisabled {
+                result = .failure(.accountDisabled)
+                return Opening(account: known, session: nil, audit: [refused(known, "disabled", origin, at: now)])
             }
             let (account, events) = arriving(arrival, as: known, newID: draft.accountID, at: now)
             var audit = events.map { AuditEntry($0, of: account, origin: origin, at: now) }
@@ -50,8 +49,7 @@ extension SignIn {
                 result = .success(signedIn)
                 return Opening(
                     account: account, session: session, audit: audit,
-                    receipt: try repetition?.receipt(for: signedIn, at: now),
-                    latestDeletion: known == nil ? latestDeletion(before: arrival.identity) : nil)
+                    receipt: try repetition?.receipt(for: signedIn, at: now))
             } catch {
                 result = .failure(.cryptography(error))
                 return nil
@@ -60,39 +58,42 @@ extension SignIn {
         let outcome: SignInOutcome
         do throws(StoreError) {
             outcome = try users.signIn(
-                lookup(of: arrival.identity), repeating: isFirst ? repetition?.name : nil,
-                once: arrival.marks, at: now, opening)
+                lookup(of: arrival.identity), since: latestDeparture(before: arrival.identity),
+                repeating: isFirst ? repetition?.name : nil, once: arrival.marks, at: now, opening)
             if case .repeated(let receipt) = outcome, let answer = repetition?.signedIn(from: receipt, at: now),
                 try users.session(answer.sessionID) != nil
             {
                 return answer
             }
+            if case .departed = outcome { try audit(tokenOfBefore: arrival.identity, origin, at: now) }
         } catch {
             throw .store(error)
         }
         switch outcome {
         case .done, .nothing: return try result.get()
         case .spent: throw .spent
-        case .deleted: throw .verification(.refused(.tooOld))
+        case .departed: throw .verification(.refused(.tooOld))
         case .repeated: return try open(arrival, origin: origin, at: now, isFirst: false)
         }
     }
 
-    /// Why somebody whom Apple vouches for may not come in, for the caller and in a word for the audit.
-    private func refusal(of identity: AppleIdentity, as known: Account) -> (SignInFailure, reason: String)? {
-        if known.isDisabled { return (.accountDisabled, "disabled") }
-        // Who withdrew and comes back consents anew, and to that Apple issues a token of its own. One of before may be in other
-        // hands; it is no word of the person's that they have changed their mind.
-        if let withdrawn = known.consentRevokedAt,
-            identity.issuedAt.adding(seconds: verifier.policy.leewaySeconds) < withdrawn
-        {
-            return (.verification(.refused(.tooOld)), "consent_revoked")
+    /// Somebody came with a token of before the person left, who is here again: it may be in other hands.
+    private func audit(
+        tokenOfBefore identity: AppleIdentity, _ origin: AuditEntry.Origin, at now: UnixTime
+    ) throws(StoreError) {
+        _ = try users.change(account: .appleSubject(identity.subject), once: nil, at: now) { known, _ in
+            .update(known, audit: [refused(known, "too_old", origin, at: now)])
         }
-        return nil
     }
 
-    private func latestDeletion(before identity: AppleIdentity) -> Mark {
-        Deletion.mark(latestBefore: identity, leewaySeconds: verifier.policy.leewaySeconds, using: cryptography)
+    private func refused(
+        _ known: Account, _ reason: String, _ origin: AuditEntry.Origin, at now: UnixTime
+    ) -> AuditEntry {
+        AuditEntry(.signInRefused, of: known, reason: reason, origin: origin, at: now)
+    }
+
+    private func latestDeparture(before identity: AppleIdentity) -> Mark {
+        Departure.mark(latestBefore: identity, leewaySeconds: verifier.policy.leewaySeconds, using: cryptography)
     }
 
     private func lookup(of identity: AppleIdentity) -> AppleLookup {

@@ -8,13 +8,14 @@ package protocol UserRepository: AppleGrantRepository {
     ///
     /// If the receipt that `repetition` names is remembered and has not expired at `now`, nothing is done but giving it back:
     /// the request is the repetition of one that was carried out. Else, if one of `marks` is remembered, nothing is done; if
-    /// none is, all are remembered with the rest. Where nobody was found, nor is anything done for who was deleted after what
-    /// proves them was issued (`Opening.latestDeletion`).
+    /// none is, all are remembered with the rest. Nor is anything done where the person left after what proves them was issued:
+    /// where a mark of the name of `departure` is remembered for longer than this one, and not beyond `Departure.latestEnd`.
     ///
     /// `appleSubject` and `transferSubject` are unique in the store itself: of any number of first logins at once exactly one
     /// finds nobody. An account whose `appleSubject` becomes another loses its grants, which were the other team's.
     func signIn(
-        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
+        at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome
 
@@ -92,18 +93,12 @@ package struct Opening {
     package var session: Session?
     package var audit: [AuditEntry]
     package var receipt: Receipt?
-    /// Of a new account, what the latest deletion may have left (see `Deletion`): where a mark of this name is remembered for
-    /// longer than this one, and not beyond `Deletion.latestEnd`, nothing is carried out.
-    package var latestDeletion: Mark?
 
-    package init(
-        account: Account, session: Session?, audit: [AuditEntry], receipt: Receipt? = nil, latestDeletion: Mark? = nil
-    ) {
+    package init(account: Account, session: Session?, audit: [AuditEntry], receipt: Receipt? = nil) {
         self.account = account
         self.session = session
         self.audit = audit
         self.receipt = receipt
-        self.latestDeletion = latestDeletion
     }
 }
 
@@ -114,8 +109,8 @@ package enum SignInOutcome {
     case repeated(Receipt)
     /// A mark was there already.
     case spent
-    /// Nobody was found, and a mark is there of a later deletion than `Opening.latestDeletion`.
-    case deleted
+    /// A mark is there of a later departure.
+    case departed
     /// `open` answered nil.
     case nothing
 }
@@ -141,13 +136,25 @@ package enum AccountChange {
     /// What can change is written, and those sessions end. Where one ends, where the account is disabled and where consent is
     /// withdrawn, no repetition of a sign-in gets its tokens again.
     ///
-    /// - Parameter withdrawing: until when the grants that Apple gave are worth nothing any more; those go.
-    case update(Account, ending: [Session] = [], withdrawing: UnixTime? = nil, audit: [AuditEntry])
+    case update(Account, ending: [Session] = [], withdrawal: Withdrawal? = nil, audit: [AuditEntry])
     /// The account goes with its sessions and all personal data. Of the audit remains what happened and when, without the
     /// addresses that requests came from. Its grants become revocations where `revoking` says so, and go otherwise.
     ///
-    /// - Parameter remembering: what is left of it (see `Deletion`). One of the same name that is remembered for longer stays.
+    /// - Parameter remembering: what is left of it (see `Departure`). One of the same name that is remembered for longer stays.
     case delete(revoking: Bool, remembering: Mark?, AuditEntry)
+}
+
+/// That the person has withdrawn at Apple what they had granted.
+package struct Withdrawal {
+    /// Grants that Apple gave until then are worth nothing any more; those go.
+    package let end: UnixTime
+    /// What is left of it (see `Departure`). One of the same name that is remembered for longer stays.
+    package let departure: Mark?
+
+    package init(until end: UnixTime, remembering departure: Mark?) {
+        self.end = end
+        self.departure = departure
+    }
 }
 
 package enum ChangeOutcome: Hashable, Sendable {

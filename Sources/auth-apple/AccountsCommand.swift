@@ -81,7 +81,7 @@ enum AccountsCommand {
         switch try store.change(
             account: .id(id), once: nil, at: now,
             { account, _ in
-                let mark = Deletion.mark(of: account, deletedAt: now, using: OpenSSLCryptography())
+                let mark = Departure.mark(of: account, at: now, using: OpenSSLCryptography())
                 return .delete(revoking: true, remembering: mark, entry(.accountDeleted, of: id, at: now))
             })
         {

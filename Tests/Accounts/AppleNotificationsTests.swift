@@ -98,16 +98,35 @@ struct AppleNotificationsTests {
     ) throws {
         _ = try users.join()
         #expect(try notify("account-delete", event: event, sent: sent) == .accountDeleted)
-        func signIn(issuedAt seconds: Int64) throws -> Bool {
-            try TestService(users: users).signIn(appleKeys: TokenForge.keys)(
-                SignIn.Request(
-                    identityToken: Array(TokenForge(at: start.adding(seconds: seconds)).token.utf8)[...], nonce: nil,
-                    client: SignIn.Client(deviceInfo: try DeviceInfo([:]))),
-                origin: TestService.origin, at: start.adding(seconds: 2000)
-            ).isNew
-        }
         #expect(throws: SignInFailure.verification(.refused(.tooOld))) { try signIn(issuedAt: time - 61) }
-        #expect(try signIn(issuedAt: time - 60))
+        #expect(try signIn(issuedAt: time - 60).isNew)
+    }
+
+    /// Nor when they have come back already, and the event comes late.
+    @Test(
+        arguments: [(false, .consentRevoked), (true, .consentRevokedEarlier)] as [(Bool, AppleNotifications.Outcome)])
+    func `After consent-revoked nobody comes in by a token of before the event`(
+        _ isBack: Bool, _ outcome: AppleNotifications.Outcome
+    ) throws {
+        let account = try users.join().account
+        if isBack { _ = try users.join(at: start.adding(seconds: 161)) }
+        #expect(try notify("consent-revoked", event: 100, sent: 1000) == outcome)
+        for issued in [Int64(39), 40, 39, 2000, 39] {
+            guard issued < 40 else {
+                #expect(try signIn(issuedAt: issued).account.id == account.id)
+                continue
+            }
+            #expect(throws: SignInFailure.verification(.refused(.tooOld))) { try signIn(issuedAt: issued) }
+            #expect(try users.audit(of: account.id).last?.event == .signInRefused)
+        }
+    }
+
+    private func signIn(issuedAt seconds: Int64) throws -> SignedIn {
+        try TestService(users: users).signIn(appleKeys: TokenForge.keys)(
+            SignIn.Request(
+                identityToken: Array(TokenForge(at: start.adding(seconds: seconds)).token.utf8)[...], nonce: nil,
+                client: SignIn.Client(deviceInfo: try DeviceInfo([:]))),
+            origin: TestService.origin, at: start.adding(seconds: 2000))
     }
 
     @Test(arguments: ["account-delete", "consent-revoked", "email-disabled"])

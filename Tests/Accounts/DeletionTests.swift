@@ -67,8 +67,11 @@ struct DeletionTests {
             try delete(old, at: start.adding(seconds: 100))
             let again = try signIn(TokenForge(at: start.adding(seconds: issued)), after: 101)
             #expect(again.isNew && again.account.id != old.account.id, "\(issued)")
-            // The account that is there is signed in to by either token, until it is deleted in its turn.
-            #expect(try signIn().account.id == again.account.id)
+            // Nor is the new account reached by a token of before, and what came of the attempt can be seen.
+            #expect(throws: SignInFailure.verification(.refused(.tooOld))) { try signIn() }
+            let audit = try users.audit(of: again.account.id)
+            #expect(audit.map(\.event) == [.accountCreated, .signedIn, .signInRefused] && audit[2].reason == "too_old")
+            #expect(try users.account(again.account.id)?.profile.fullName == "Eve")
             try delete(again, at: start.adding(seconds: 101))
             #expect(throws: SignInFailure.verification(.refused(.tooOld))) { try signIn() }
             _ = try users.purge(before: start.adding(seconds: 1_000_000))
@@ -88,8 +91,8 @@ struct DeletionTests {
     @Test func `A deletion by a clock that ran ahead keeps nobody out`() throws {
         let old = try signIn(after: 0)
         let mark = try #require(
-            Deletion.mark(
-                of: old.account, deletedAt: start.adding(seconds: 86_400 * 3650), using: TokenForge.cryptography))
+            Departure.mark(
+                of: old.account, at: start.adding(seconds: 86_400 * 3650), using: TokenForge.cryptography))
         _ = try users.change(account: .id(old.account.id), once: nil, at: start) { account, _ in
             let entry = AuditEntry(
                 time: start, event: .accountDeleted, accountID: account.id, origin: TestService.origin)
@@ -102,6 +105,6 @@ struct DeletionTests {
         let account = Account(
             id: UUIDv7(at: start, random: Array(repeating: 0, count: 10)), appleSubject: nil, profile: Profile(),
             createdAt: start, updatedAt: start)
-        #expect(Deletion.mark(of: account, deletedAt: start, using: TokenForge.cryptography) == nil)
+        #expect(Departure.mark(of: account, at: start, using: TokenForge.cryptography) == nil)
     }
 }

@@ -17,6 +17,15 @@ struct ReturningTests {
         }
     }
 
+    private func withdraw(_ account: Account, at time: UnixTime) throws {
+        _ = try bench.users.change(account: .id(account.id), once: nil, at: TokenForge.now) { account, _ in
+            var account = account
+            account.consentRevokedAt = time
+            let departure = Departure.mark(of: account, at: time, using: TokenForge.cryptography)
+            return .update(account, withdrawal: Withdrawal(until: time, remembering: departure), audit: [])
+        }
+    }
+
     @Test func `After the app's move transfer_sub finds the account, once, and the name stays`() throws {
         let old = try bench.signIn(TokenForge(subject: "001.old"), name: "Ana")
         try change(old.account) { $0.transferSubject = "001.moving" }
@@ -55,7 +64,7 @@ struct ReturningTests {
         let later = TokenForge.now.adding(seconds: 3600)
         for (seconds, isOld) in [(Int64(0), false), (60, false), (61, true), (3600, true)] {
             let withdrawn = TokenForge.now.adding(seconds: seconds)
-            try change(first.account) { $0.consentRevokedAt = withdrawn }
+            try withdraw(first.account, at: withdrawn)
             if isOld {
                 let known = try bench.users.account(first.account.id)
                 #expect(throws: SignInFailure.verification(.refused(.tooOld)), "\(seconds)") {
@@ -63,17 +72,20 @@ struct ReturningTests {
                 }
                 #expect(try bench.users.account(first.account.id) == known)
                 #expect(try bench.users.audit(of: first.account.id).last?.event == .signInRefused)
-                #expect(try bench.users.audit(of: first.account.id).last?.reason == "consent_revoked")
+                #expect(try bench.users.audit(of: first.account.id).last?.reason == "too_old")
             }
             // By another token, within the leeway of Apple's word, they come back.
             let forge = TokenForge(at: isOld ? withdrawn.adding(seconds: -60) : TokenForge.now)
             #expect(try bench.signIn(forge, at: later).account.consentRevokedAt == nil, "\(seconds)")
+            // A token of before is none of theirs, now that they are here as well.
+            guard isOld else { continue }
+            #expect(throws: SignInFailure.verification(.refused(.tooOld)), "\(seconds)") { try bench.signIn(at: later) }
         }
     }
 
     @Test func `Who comes back after having withdrawn has the same account, 200, and it says so no more`() throws {
         let first = try bench.signIn(name: "Ana")
-        try change(first.account) { $0.consentRevokedAt = TokenForge.now }
+        try withdraw(first.account, at: TokenForge.now)
         let again = try bench.signIn()
         #expect(!again.isNew && again.account.id == first.account.id && again.account.consentRevokedAt == nil)
         #expect(again.account.profile.fullName == "Ana")

@@ -138,13 +138,14 @@ final class RecordingUsers: UserRepository {
     var beforeChange: ((MemoryUserStore) throws(StoreError) -> Void)?
 
     func signIn(
-        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
+        at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         lookups.append(lookup)
         self.marks += marks
         var opened: Opening?
-        let outcome = try store.signIn(lookup, repeating: repetition, once: marks, at: now) { known in
+        let outcome = try store.signIn(lookup, since: departure, repeating: repetition, once: marks, at: now) { known in
             opened = open(known)
             return opened
         }

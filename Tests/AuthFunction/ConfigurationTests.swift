@@ -164,7 +164,9 @@ struct ConfigurationTests {
 
     static let badValues: [(String, [String])] = [
         ("MODE", ["Production", "dev", "development\t"]), ("REQUIRE_NONCE", ["1", "yes", "True", "false "]),
-        ("AUDIENCES", [",", "a,", ",a", "a,,b", "a b", "a,\tb", "a\n"]), ("ISSUERS", [",", "https://a, ,https://b"]),
+        ("AUDIENCES", [",", "a,", ",a", "a,,b", "a b", "a,\tb", "a\n"]),
+        ("ISSUERS", [",", "https://a, ,https://b", "idmsa.apple.com", "https://a,http://b", "HTTPS://a"]),
+        ("TOKEN_AUDIENCE", [",", "finnova-api,", "finnova-api,other"]),
         (
             "KEYS_URL",
             [

@@ -325,16 +325,9 @@ GUARDS = {
         ("exp of an access token, without leeway", "«now < UnixTime(seconds: expiry)» else", "(now <= UnixTime(seconds: expiry))"),
     ],
     "Sources/Accounts/SignIn+Opening.swift": [
-        ("the disabled get no session", "if «known.isDisabled» {", "false"),
-        (
-            "who withdrew does not come back by an old token",
-            "«identity.issuedAt.adding(seconds: verifier.policy.leewaySeconds) < withdrawn»", "false",
-        ),
-        (
-            "who was deleted does not come back by an old token",
-            "latestDeletion: «known == nil ? latestDeletion(before: arrival.identity) : nil»)", "nil",
-        ),
-        ("that the person was deleted is no success", "case .deleted: ‹throw .verification(.refused(.tooOld))›", "return try result.get()"),
+        ("the disabled get no session", "if let known, «known.isDisabled» {", "false"),
+        ("nobody comes in by a token of before they left", "since: «latestDeparture(before: arrival.identity)»,", "nil"),
+        ("that the person left is no success", "case .departed: ‹throw .verification(.refused(.tooOld))›", "return try result.get()"),
         ("linking is a choice", "if «policy.linksVerifiedEmail», let", "true"),
         ("only verified addresses link", "«email.isVerified == true»,", "true"),
         ("no alias links", "«!email.isPrivate» {", "true"),
@@ -375,14 +368,14 @@ GUARDS = {
         ("deleting wants a young sign-in", "guard «now <= session.createdAt.adding(seconds: maximumSessionSeconds)» else", "true"),
         ("deleting wants a session that lives", "guard «sessions.contains(where: { $0.id == session.id })» else", "true"),
         ("the disabled delete nothing", "guard «!account.isDisabled» else", "true"),
-        ("what the owner's deletion leaves", "remembering: «Deletion.mark(of: account, deletedAt: now, using: cryptography)»,", "nil"),
+        ("what the owner's deletion leaves", "remembering: «Departure.mark(of: account, at: now, using: cryptography)»,", "nil"),
     ],
-    "Sources/Accounts/Deletion.swift": [
+    "Sources/Accounts/Departure.swift": [
         ("a token of the same second is not of before", "mark(of: $0, «UnixTime(seconds: time.seconds)», cryptography)", "time"),
-        ("clocks differ at a deletion", "«identity.issuedAt.adding(seconds: leewaySeconds)», cryptography)", "identity.issuedAt"),
-        ("a deletion is one person's", "+ «subject.utf8»)[...])", '"somebody".utf8'),
-        ("a deletion by a clock that ran ahead", "now.adding(seconds: «seconds + 300»)", "1 << 40"),
-        ("a deletion is remembered for longer than tokens", "expiresAt: time.adding(seconds: «seconds»))", "86_400"),
+        ("clocks differ at a departure", "«identity.issuedAt.adding(seconds: leewaySeconds)», cryptography)", "identity.issuedAt"),
+        ("a departure is one person's", "+ «subject.utf8»)[...])", '"somebody".utf8'),
+        ("a departure by a clock that ran ahead", "now.adding(seconds: «seconds + 300»)", "1 << 40"),
+        ("a departure is remembered for longer than tokens", "expiresAt: time.adding(seconds: «seconds»))", "86_400"),
     ],
     "Sources/Accounts/AppleNotifications.swift": [
         ("a notification is heard once", "once: «mark(of: notification, in: token)», at", "nil"),
@@ -391,7 +384,8 @@ GUARDS = {
     ],
     "Sources/Accounts/AppleEvent.swift": [
         ("events of before the account", "guard «account.createdAt <= end» else", "true"),
-        ("what Apple's deletion leaves", "remembering: «mark», entry)", "nil"),
+        ("what Apple's deletion leaves", "remembering: «departure(of: account)», entry)", "nil"),
+        ("what a withdrawal leaves", "Withdrawal(until: end, remembering: «departure(of: account)»)", "nil"),
         ("events of the future", "time = «min(notification.time, now.adding(seconds: leewaySeconds))»", "notification.time"),
         ("sessions since the event stay", "sessions.filter { «$0.createdAt <= end» }", "true"),
         ("the latest event counts", "let known = account.forwarding, «known.since > time» {", "false"),

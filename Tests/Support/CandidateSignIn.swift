@@ -14,13 +14,15 @@ package struct CandidateSignIn {
 extension UserRepository {
     /// Signs in a person with this `sub` and what else `candidate` says, as the use case does: a known account learns from it.
     package func signIn(
-        _ candidate: Account, repeating repetition: [UInt8]? = nil, once marks: [Mark] = [],
+        _ candidate: Account, since departure: Mark? = nil, repeating repetition: [UInt8]? = nil,
+        once marks: [Mark] = [],
         _ open: (_ account: Account, _ isNew: Bool) -> Opening?
     ) throws(StoreError) -> CandidateSignIn {
         var seen: Account?
         var isNew = false
         let lookup = AppleLookup(subject: candidate.appleSubject ?? "", transferSubject: candidate.transferSubject)
-        let outcome = try signIn(lookup, repeating: repetition, once: marks, at: candidate.updatedAt) { known in
+        let outcome = try signIn(lookup, since: departure, repeating: repetition, once: marks, at: candidate.updatedAt)
+        { known in
             let account = known?.learning(candidate.profile, at: candidate.updatedAt) ?? candidate
             seen = account
             isNew = known == nil

@@ -9,7 +9,8 @@ package struct FailingUsers: UserRepository, AttemptCounter {
     package init(error: StoreError) { self.error = error }
 
     package func signIn(
-        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
+        at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome { throw error }
     package func account(_ id: UUIDv7) throws(StoreError) -> Account? { throw error }

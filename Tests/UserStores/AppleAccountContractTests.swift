@@ -20,7 +20,7 @@ import UserStores
             try store.keep(
                 AppleGrant(accountID: known.account.id, clientID: "c", keyID: "k", sealed: [1], obtainedAt: noon))
             let lookup = AppleLookup(subject: "new", transferSubject: "moving")
-            _ = try store.signIn(lookup, repeating: nil, once: [], at: noon) { found in
+            _ = try store.signIn(lookup, since: nil, repeating: nil, once: [], at: noon) { found in
                 #expect(found?.id == known.account.id)
                 #expect(found?.transferSubject == "moving")
                 guard let account = found?.bound(to: "new", at: noon.adding(seconds: 1)) else { return nil }
@@ -33,7 +33,7 @@ import UserStores
             #expect(try store.session(known.session.id) != nil, "who is signed in stays so")
             for subject in ["old", "elsewhere"] {
                 let late = AppleLookup(subject: subject, transferSubject: "moving")
-                _ = try store.signIn(late, repeating: nil, once: [], at: noon) { found in
+                _ = try store.signIn(late, since: nil, repeating: nil, once: [], at: noon) { found in
                     #expect(found == nil, "once")
                     return nil
                 }
@@ -53,7 +53,7 @@ import UserStores
             }
             let known = try store.signIn(person("2")) { login(of: $0) }.account
             _ = try store.signIn(
-                AppleLookup(subject: "2", transferSubject: "moving"), repeating: nil, once: [], at: noon
+                AppleLookup(subject: "2", transferSubject: "moving"), since: nil, repeating: nil, once: [], at: noon
             ) { found in
                 #expect(found == known)
                 return nil

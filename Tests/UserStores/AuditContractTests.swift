@@ -90,7 +90,7 @@ import UserStores
         switch outcome.outcome {
         case .done: return (try #require(outcome.account), outcome.isNew)
         case .spent: throw StoreError.unusable(reason: "spent")
-        case .deleted: throw StoreError.unusable(reason: "deleted")
+        case .departed: throw StoreError.unusable(reason: "departed")
         case .repeated(let kept):
             #expect(kept == receipt)
             return nil

@@ -135,7 +135,7 @@ import Testing
     private func useEverything(of store: DynamoDBUserStore) throws {
         let mark = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 700))
         let lookup = AppleLookup(subject: "1", transferSubject: "moving")
-        _ = try store.signIn(lookup, repeating: nil, once: [mark], at: noon) { _ in
+        _ = try store.signIn(lookup, since: nil, repeating: nil, once: [mark], at: noon) { _ in
             let account = person("1")
             return Opening(account: account, session: login(of: account), audit: [entry(.signedIn, account.id)])
         }

@@ -29,6 +29,7 @@ import Testing
             let sessions = (0..<1100).map { _ in login(of: account) }
             #expect(try store.restore(.account(account, sessions: sessions, grants: [], audit: [])))
             let mark = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 600))
+            let departure = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 600))
             var seen: [Int] = []
             let outcome = try store.change(account: .id(account.id), once: mark, at: noon) { account, all in
                 seen.append(all.count)
@@ -36,7 +37,8 @@ import Testing
                 account.consentRevokedAt = noon
                 let ended = all.map { entry(.sessionEnded, account.id, session: $0.id) }
                 return .update(
-                    account, ending: all, withdrawing: noon, audit: ended + [entry(.consentRevoked, account.id)])
+                    account, ending: all, withdrawal: Withdrawal(until: noon, remembering: departure),
+                    audit: ended + [entry(.consentRevoked, account.id)])
             }
             #expect(outcome == .done(revocations: 0))
             #expect(seen == [1100, 100], "one page of the table has them all")
@@ -47,6 +49,14 @@ import Testing
             #expect(audit.count == 1101 && audit.last?.event == .consentRevoked)
             let again = try store.change(account: .id(account.id), once: mark, at: noon) { _, _ in .keep }
             #expect(again == .spent, "the mark came with the last of them")
+            let old = Mark(name: departure.name, expiresAt: noon.adding(seconds: 599))
+            let late = try store.signIn(account, since: old) { account, _ in
+                Opening(account: account, session: login(of: account), audit: [])
+            }
+            guard case .departed = late.outcome else {
+                Issue.record("what is left of the withdrawal is not there")
+                return
+            }
         }
     }
 

@@ -12,17 +12,20 @@ import UserStores
             let stranger = try store.signIn(person("2")) { login(of: $0) }.account.id
             let name = randomBytes(32)
             let receipt = Receipt(name: name, sealed: [1], expiresAt: noon.adding(seconds: 600))
-            _ = try store.signIn(AppleLookup(subject: "1"), repeating: nil, once: [], at: noon) { known in
+            _ = try store.signIn(AppleLookup(subject: "1"), since: nil, repeating: nil, once: [], at: noon) { known in
                 known.map { Opening(account: $0, session: nil, audit: [], receipt: receipt) }
             }
             let late = grant(of: id, "late", at: 11)
             for grant in [grant(of: id, "early", at: 0), grant(of: id, "just", at: 10), late] { try store.keep(grant) }
             try store.keep(grant(of: stranger, "early", at: 0))
-            try store.change(account: id) { .update($0, withdrawing: noon.adding(seconds: 10), audit: []) }
+            try store.change(account: id) {
+                .update($0, withdrawal: Withdrawal(until: noon.adding(seconds: 10), remembering: nil), audit: [])
+            }
             #expect(try store.grants(of: id) == [late])
             #expect(try store.grants(of: stranger).count == 1)
             #expect(try store.revocations(limit: 9).isEmpty)
-            let repeated = try store.signIn(AppleLookup(subject: "1"), repeating: name, once: [], at: noon) { _ in nil }
+            let repeated = try store.signIn(AppleLookup(subject: "1"), since: nil, repeating: name, once: [], at: noon)
+            { _ in nil }
             guard case .nothing = repeated else {
                 Issue.record("the receipt is still there")
                 return

@@ -48,7 +48,7 @@ package struct Configuration: Sendable {
         var reader = ConfigurationReader(environment: environment)
         let mode = reader.mode()
         let policy = TokenPolicy(
-            issuers: reader.list("ISSUERS", default: ["https://appleid.apple.com"]),
+            issuers: reader.issuers(),
             audiences: reader.list(
                 "AUDIENCES", required: "set it to your app's Bundle ID, such as com.example.app (several with commas)"),
             leewaySeconds: reader.number("LEEWAY_SECONDS", 0...300, default: 60),
@@ -73,8 +73,7 @@ package struct Configuration: Sendable {
         }
         let tokenIssuer = reader.required(
             "TOKEN_ISSUER", remedy: "set it to the URL that names you in your tokens' iss")
-        let tokenAudience = reader.required(
-            "TOKEN_AUDIENCE", remedy: "set it to the name of your API, the aud of your tokens")
+        let tokenAudience = reader.tokenAudience()
         let accessTokenSeconds = reader.number("ACCESS_TOKEN_SECONDS", 60...86_400, default: 900)
         let sessionPolicy = SessionPolicy(
             refreshTokenSeconds: reader.number("REFRESH_TOKEN_SECONDS", 3600...31_536_000, default: 2_592_000),

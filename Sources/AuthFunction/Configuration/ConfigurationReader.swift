@@ -67,6 +67,25 @@ package struct ConfigurationReader {
         }
     }
 
+    /// An issuer is named by an https URL (OpenID Connect Core 1.0 §2).
+    mutating func issuers() -> [String] {
+        let issuers = list("ISSUERS", default: ["https://appleid.apple.com"])
+        if !issuers.allSatisfy({ $0.hasPrefix("https://") }) {
+            environment.report(
+                "ISSUERS", "names an issuer that does not begin with https://",
+                remedy: "write each as tokens have it, or unset it for https://appleid.apple.com")
+        }
+        return issuers
+    }
+
+    mutating func tokenAudience() -> String {
+        let audience = required("TOKEN_AUDIENCE", remedy: "set it to the name of your API, the aud of your tokens")
+        if audience.contains(",") {
+            environment.report("TOKEN_AUDIENCE", "has a comma in it", remedy: "set it to one name: it is no list")
+        }
+        return audience
+    }
+
     package mutating func number(_ name: String, _ range: ClosedRange<Int64>, default defaultValue: Int64) -> Int64 {
         number(name, range, unset: "unset it for \(defaultValue)") ?? defaultValue
     }

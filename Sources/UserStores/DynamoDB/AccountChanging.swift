@@ -18,15 +18,16 @@ struct AccountChanging {
     }
 
     func update(
-        _ account: Account, ending: [Session], withdrawing: UnixTime? = nil, _ entries: [AuditEntry],
+        _ account: Account, ending: [Session], withdrawal: Withdrawal? = nil, _ entries: [AuditEntry],
         voidsReceipts: Bool = true
     ) throws(DynamoDBFailure) {
         var stored = known
         stored.account = account
-        if voidsReceipts, !ending.isEmpty || account.isDisabled || withdrawing != nil { stored.receiptsEpoch += 1 }
+        if voidsReceipts, !ending.isEmpty || account.isDisabled || withdrawal != nil { stored.receiptsEpoch += 1 }
         let owners = try DynamoDBTable.ownership(of: account, before: known.account)
         var writes = owners + StoredAudit.writes(entries, to: &stored)
-        writes += try table.removalOfGrants(of: account, reboundFrom: known.account, until: withdrawing)
+        writes += try table.removalOfGrants(of: account, reboundFrom: known.account, until: withdrawal?.end)
+        if let departure = withdrawal?.departure { writes.append(try remembrance(of: departure)) }
         if let mark { writes.append(mark) }
         let ended = sessions.filter { session in ending.contains { $0.id == session.session.id } }
         let room = (DynamoDBTable.writesInOneTransaction - writes.count - 1) / 2
@@ -59,7 +60,7 @@ struct AccountChanging {
             writes.append(.put(Revocation(grant: grant, dueAt: now).item, at: .revocation(of: grant)))
         }
         if let mark { writes.append(mark) }
-        if let remains { writes.append(MarkView(items: try table.items([.mark(remains.name)])).remember(remains)) }
+        if let remains { writes.append(try remembrance(of: remains)) }
         writes.append(.put(Item(["kind": .string("erasure")]), at: .erasure(of: account.id)))
         writes.append(.delete(known.key, if: .unchanged(known.item)))
         guard writes.count <= DynamoDBTable.writesInOneTransaction else {
@@ -68,5 +69,9 @@ struct AccountChanging {
         try table.write(together: writes)
         try? table.sweep(erased: account.id)
         return isRevoking ? grants.count : 0
+    }
+
+    private func remembrance(of departure: Mark) throws(DynamoDBFailure) -> Write {
+        MarkView(items: try table.items([.mark(departure.name)])).remember(departure)
     }
 }

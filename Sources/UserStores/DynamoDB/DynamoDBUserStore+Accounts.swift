@@ -39,8 +39,8 @@ extension DynamoDBUserStore {
                     known.account, ending: ending.filter { first.contains($0.id) },
                     entries.filter { entry in entry.sessionID.map(first.contains) ?? false })
                 return nil
-            case .update(let account, let ending, let withdrawing, let entries):
-                try change.update(account, ending: ending, withdrawing: withdrawing, entries)
+            case .update(let account, let ending, let withdrawal, let entries):
+                try change.update(account, ending: ending, withdrawal: withdrawal, entries)
                 return .done(revocations: 0)
             case .delete(let isRevoking, let remains, let entry):
                 return .done(

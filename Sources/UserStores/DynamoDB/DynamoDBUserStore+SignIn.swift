@@ -3,7 +3,8 @@ package import JOSE
 
 extension DynamoDBUserStore {
     package func signIn(
-        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
+        at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         try perform { table throws(DynamoDBFailure) in
@@ -31,16 +32,17 @@ extension DynamoDBUserStore {
             if let receipt = opening.receipt { writes.append(seen.keep(receipt, of: stored)) }
             writes += marks.map(seen.marks.remember)
             writes.append(try stored.write())
-            // Not looked for, but demanded: no deletion comes between.
-            let latest = known == nil ? opening.latestDeletion : nil
-            if let latest { writes.append(MarkView.checkThatNoneOutlasts(latest, until: Deletion.latestEnd(at: now))) }
+            // Not looked for, but demanded: nobody leaves in between.
+            if let departure {
+                writes.append(MarkView.checkThatNoneOutlasts(departure, until: Departure.latestEnd(at: now)))
+            }
             do throws(DynamoDBFailure) {
                 try table.write(together: writes)
             } catch .conflict(let failed, _) where opening.session != nil && failed.contains(where: { $0 < 2 }) {
                 // The session's two items come first. That an id is taken no reading again can mend.
                 throw .unusable("the session's id is taken")
-            } catch .conflict(let failed, _) where latest != nil && failed == [writes.count - 1] {
-                return .deleted
+            } catch .conflict(let failed, _) where departure != nil && failed == [writes.count - 1] {
+                return .departed
             }
             return .done
         }

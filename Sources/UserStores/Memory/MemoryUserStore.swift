@@ -17,20 +17,21 @@ package final class MemoryUserStore: UserStore {
     package init() {}
 
     package func signIn(
-        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
+        at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         if let repetition, let (receipt, _) = receipts[repetition], receipt.expiresAt > now {
             return .repeated(receipt)
         }
         if marks.contains(where: { isSpent($0, at: now) }) { return .spent }
+        if let departure, let end = self.marks[departure.name], end > departure.expiresAt,
+            end <= Departure.latestEnd(at: now)
+        {
+            return .departed
+        }
         let known = account(.appleSubject(lookup.subject)) ?? account(transferredAs: lookup.transferSubject)
         guard let opening = open(known) else { return .nothing }
-        if known == nil, let latest = opening.latestDeletion, let end = self.marks[latest.name], end > latest.expiresAt,
-            end <= Deletion.latestEnd(at: now)
-        {
-            return .deleted
-        }
         if let session = opening.session {
             guard session.accountID == opening.account.id, sessions[session.id] == nil else {
                 throw .unusable(reason: "memory: the session's id is taken, or it is another account's")
@@ -57,13 +58,14 @@ package final class MemoryUserStore: UserStore {
         var revocations = 0
         switch decide(account, sessions(of: account.id)) {
         case .keep: break
-        case .update(let changed, let ending, let withdrawing, let entries):
+        case .update(let changed, let ending, let withdrawal, let entries):
             write(changed)
             for session in ending { sessions[session.id] = nil }
-            if let withdrawing {
-                grants = grants.filter { $0.value.accountID != account.id || $0.value.obtainedAt > withdrawing }
+            if let withdrawal {
+                grants = grants.filter { $0.value.accountID != account.id || $0.value.obtainedAt > withdrawal.end }
+                remember(withdrawal.departure.map { [$0] } ?? [])
             }
-            if !ending.isEmpty || changed.isDisabled || withdrawing != nil { removeReceipts(of: account.id) }
+            if !ending.isEmpty || changed.isDisabled || withdrawal != nil { removeReceipts(of: account.id) }
             append(entries)
         case .delete(let revoking, let remains, let entry):
             append([entry])

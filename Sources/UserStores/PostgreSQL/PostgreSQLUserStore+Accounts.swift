@@ -3,27 +3,25 @@ package import Accounts
 package import JOSE
 
 extension PostgreSQLUserStore {
-    /// Two round trips: everything is read, and the account held; then everything is written and committed. Between them one
-    /// more for a new account. Whoever deleted held the row that was looked for, so what they left is seen now.
+    /// Two round trips: everything is read, and the account held; then everything is written and committed.
     package func signIn(
-        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
+        at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         try transaction { queries throws(PostgreSQLFailure) in
             // Accounts first: who waits for one sees afterwards what the other left.
             queries.searches(for: lookup) + marks.map { SQLStatement.look(for: $0, at: now) }
+                + (departure.map { [SQLStatement.outlasting($0, until: Departure.latestEnd(at: now))] } ?? [])
                 + (repetition.map { [SQLStatement.receipt($0, at: now)] } ?? [])
         } _: { transaction, rows throws(PostgreSQLFailure) in
             if repetition != nil, let receipt = try rows.last?.first?.receipt() { return (.repeated(receipt), []) }
-            let searches = rows.count - marks.count - (repetition == nil ? 0 : 1)
-            if rows[searches..<(searches + marks.count)].contains(where: { $0.count > 0 }) { return (.spent, []) }
+            let searches = rows.count - marks.count - (departure == nil ? 0 : 1) - (repetition == nil ? 0 : 1)
+            let later = searches + marks.count
+            if rows[searches..<later].contains(where: { $0.count > 0 }) { return (.spent, []) }
+            if departure != nil, rows[later].count > 0 { return (.departed, []) }
             let known = try transaction.queries.account(for: lookup, in: rows[..<searches])
             guard let opening = open(known) else { return (.nothing, []) }
-            if known == nil, let latest = opening.latestDeletion,
-                try transaction.read([.outlasting(latest, until: Deletion.latestEnd(at: now))])[0].count > 0
-            {
-                return (.deleted, [])
-            }
             var writes =
                 if let known { transaction.update(opening.account, from: known) } else {
                     try transaction.insert(opening.account)
@@ -58,11 +56,12 @@ extension PostgreSQLUserStore {
             let remembered = mark.map { [SQLStatement.remember($0, at: now)] } ?? []
             switch change {
             case .keep: return (.done(revocations: 0), remembered)
-            case .update(let changed, let ending, let withdrawing, let entries):
+            case .update(let changed, let ending, let withdrawal, let entries):
                 var writes = remembered + transaction.update(changed, from: account)
                 writes += SQLStatement.remove(ending)
-                if let withdrawing { writes.append(.removeGrants(of: account.id, obtainedUntil: withdrawing)) }
-                if !ending.isEmpty || changed.isDisabled || withdrawing != nil {
+                if let withdrawal { writes.append(.removeGrants(of: account.id, obtainedUntil: withdrawal.end)) }
+                if let departure = withdrawal?.departure { writes.append(.prolong(departure)) }
+                if !ending.isEmpty || changed.isDisabled || withdrawal != nil {
                     writes.append(.removeReceipts(of: account.id))
                 }
                 return (.done(revocations: 0), writes + SQLStatement.append(entries))

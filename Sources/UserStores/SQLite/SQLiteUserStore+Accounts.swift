@@ -5,19 +5,18 @@ package import JOSE
 extension SQLiteUserStore {
     /// Everything is read and decided before the first row is written, so that a refusal has nothing to undo.
     package func signIn(
-        _ lookup: AppleLookup, repeating repetition: [UInt8]?, once marks: [Mark], at now: UnixTime,
+        _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
+        at now: UnixTime,
         _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         try transaction { connection throws(SQLiteFailure) in
             if let repetition, let receipt = try connection.receipt(repetition, at: now) { return .repeated(receipt) }
             for mark in marks where try connection.isSpent(mark, at: now) { return .spent }
+            if let departure, try connection.isOutlasted(departure, until: Departure.latestEnd(at: now)) {
+                return .departed
+            }
             let known = try connection.account(for: lookup)
             guard let opening = open(known) else { return .nothing }
-            if known == nil, let latest = opening.latestDeletion,
-                try connection.isOutlasted(latest, until: Deletion.latestEnd(at: now))
-            {
-                return .deleted
-            }
             if let known {
                 try connection.update(opening.account, from: known)
             } else {
@@ -68,11 +67,12 @@ extension Connection {
     ) throws(SQLiteFailure) -> Int {
         switch change {
         case .keep: return 0
-        case .update(let changed, let ending, let withdrawing, let entries):
+        case .update(let changed, let ending, let withdrawal, let entries):
             try update(changed, from: account)
             for session in ending { try remove(session) }
-            if let withdrawing { try removeGrants(of: account.id, obtainedUntil: withdrawing) }
-            if !ending.isEmpty || changed.isDisabled || withdrawing != nil { try removeReceipts(of: account.id) }
+            if let withdrawal { try removeGrants(of: account.id, obtainedUntil: withdrawal.end) }
+            if let departure = withdrawal?.departure { try remember(departure) }
+            if !ending.isEmpty || changed.isDisabled || withdrawal != nil { try removeReceipts(of: account.id) }
             try append(entries)
             return 0
         case .delete(let revoking, let remains, let entry):

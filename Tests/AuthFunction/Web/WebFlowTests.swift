@@ -186,7 +186,7 @@ struct WebFlowTests {
         _ = try visit.doorway.users.change(account: .id(id), once: nil, at: time) { account, _ in
             .delete(
                 revoking: true,
-                remembering: Deletion.mark(of: account, deletedAt: time, using: TokenForge.cryptography),
+                remembering: Departure.mark(of: account, at: time, using: TokenForge.cryptography),
                 AuditEntry(time: time, event: .accountDeleted, accountID: id, origin: TestService.origin))
         }
         let late = try visit.exchange(second)

@@ -38,6 +38,9 @@ import Testing
             #expect(try life.site.run("accounts", "sessions", ana.accountID).text == "no sessions\n")
             #expect(try life.events(ana.accountID).last == "sign_in_refused")
             #expect(try life.signIn("ana").status == 200)
+            // Whoever has it has it still when the person is back.
+            #expect(try life.site.send(life.site.event(token: token)).status == 401)
+            #expect(try life.events(ana.accountID).last == "sign_in_refused")
         }
     }
 

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import UserStores
 
-/// What every store must keep of who was deleted: nobody makes them anew by what is older than the deletion.
-@Suite struct DeletionContractTests {
+/// What every store must keep of who left, by a deletion or a withdrawal: nobody comes in as them by what is older.
+@Suite struct DepartureContractTests {
     private let name = randomBytes(32)
 
     @Test(arguments: StoreUnderTest.all)
@@ -18,11 +18,10 @@ import UserStores
             let before = try store.check()
             for end in [Int64(0), 599] {
                 let late = try open("1", end, in: store)
-                guard case .deleted = late.outcome else {
+                guard case .departed = late.outcome else {
                     Issue.record("\(end): \(late.outcome)")
                     return
                 }
-                #expect(late.isNew, "it was asked about nobody")
             }
             #expect(try store.check() == before, "nothing was written")
             #expect(try open("2", 600, in: store).isDone)
@@ -31,13 +30,38 @@ import UserStores
     }
 
     @Test(arguments: StoreUnderTest.all)
-    func whoIsKnownIsNotAskedAbout(_ subject: StoreUnderTest) throws {
+    func whoIsHereAgainIsNotReachedByWhatIsOlder(_ subject: StoreUnderTest) throws {
         try subject.withStore { store in
             #expect(try open("1", 0, in: store).isDone)
             try delete("1", leaving: 600, in: store)
-            #expect(try open("1", 600, in: store).isDone)
-            let again = try open("1", 0, in: store)
-            #expect(again.isDone && !again.isNew, "an account that is there is signed in to")
+            #expect(try open("1", 600, in: store).isNew)
+            let before = try store.check()
+            guard case .departed = try open("1", 599, in: store).outcome else {
+                Issue.record("it came in")
+                return
+            }
+            #expect(try store.check() == before, "nothing was written")
+            let again = try open("1", 600, in: store)
+            #expect(again.isDone && !again.isNew)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.all)
+    func aWithdrawalKeepsOutWhatIsOlder(_ subject: StoreUnderTest) throws {
+        try subject.withStore { store in
+            let account = try #require(try open("1", 0, in: store).account)
+            for (end, kept) in [(Int64(600), Int64(600)), (700, 700), (650, 700)] {
+                try store.change(account: account.id) {
+                    let mark = Mark(name: name, expiresAt: noon.adding(seconds: end))
+                    return .update($0, withdrawal: Withdrawal(until: noon, remembering: mark), audit: [])
+                }
+                guard case .departed = try open("1", kept - 1, in: store).outcome else {
+                    Issue.record("\(end): it came in")
+                    return
+                }
+                #expect(try !open("1", kept, in: store).isNew, "the account is the same")
+                #expect(try open("2", 0, in: store).isDone)
+            }
         }
     }
 
@@ -47,7 +71,7 @@ import UserStores
             for (end, kept) in [(Int64(600), Int64(600)), (700, 700), (650, 700)] {
                 #expect(try open("1", 1000, in: store).isDone)
                 try delete("1", leaving: end, in: store)
-                guard case .deleted = try open("1", kept - 1, in: store).outcome else {
+                guard case .departed = try open("1", kept - 1, in: store).outcome else {
                     Issue.record("\(end): it came back")
                     return
                 }
@@ -65,7 +89,7 @@ import UserStores
                 #expect(try open("1", end, in: store).isDone)
                 try delete("1", leaving: end, in: store)
                 let late = try open("1", 0, in: store).outcome
-                if case .deleted = late { #expect(isBelieved) } else { #expect(!isBelieved) }
+                if case .departed = late { #expect(isBelieved) } else { #expect(!isBelieved) }
             }
         }
     }
@@ -86,7 +110,7 @@ import UserStores
             }
             // Who is kept out spends nothing.
             let fresh = Mark(name: randomBytes(32), expiresAt: noon.adding(seconds: 600))
-            guard case .deleted = try open("1", 0, marks: [fresh], in: store).outcome else {
+            guard case .departed = try open("1", 0, marks: [fresh], in: store).outcome else {
                 Issue.record("it came back")
                 return
             }
@@ -104,7 +128,7 @@ import UserStores
                 _ = try? other.restore(entry)
                 return true
             }
-            guard case .deleted = try open("1", 599, in: other).outcome else {
+            guard case .departed = try open("1", 599, in: other).outcome else {
                 Issue.record("it did not move")
                 return
             }
@@ -131,7 +155,7 @@ import UserStores
                 #expect(done.wait(timeout: .now() + 0.3) == .timedOut, "it waits")
             }
             #expect(done.wait(timeout: .now() + 10) == .success)
-            #expect(outcome.withLock { $0 }.contains("deleted"), "\(outcome.withLock { $0 })")
+            #expect(outcome.withLock { $0 }.contains("departed"), "\(outcome.withLock { $0 })")
             #expect(try store.check().contains("0 accounts, 0 sessions"))
         }
     }
@@ -142,26 +166,22 @@ import UserStores
         try subject.withURL { url in
             let (store, other) = (try UserStores.open(url), try UserStores.open(url))
             var seen: [Bool] = []
-            let late = try store.signIn(person("1")) { account, isNew in
+            let old = Mark(name: name, expiresAt: noon.adding(seconds: 599))
+            let late = try store.signIn(person("1"), since: old) { account, isNew in
                 seen.append(isNew)
                 if seen.count == 1 {
                     #expect((try? open("1", 600, in: other))?.isDone == true)
                     try? delete("1", leaving: 600, in: other)
                     if isBack { #expect((try? open("1", 600, in: other))?.isDone == true) }
                 }
-                return Opening(
-                    account: account, session: login(of: account), audit: [],
-                    latestDeletion: Mark(name: name, expiresAt: noon.adding(seconds: 599)))
+                return Opening(account: account, session: login(of: account), audit: [])
             }
-            if isBack {
-                #expect(seen == [true, false] && late.isDone, "it is an account that is there")
-            } else {
-                guard case .deleted = late.outcome else {
-                    Issue.record("\(late.outcome)")
-                    return
-                }
+            guard case .departed = late.outcome else {
+                Issue.record("\(late.outcome)")
+                return
             }
-            #expect(try store.check().contains(isBack ? "1 accounts, 2 sessions" : "0 accounts, 0 sessions"))
+            #expect(seen == (isBack ? [true, false] : [true]))
+            #expect(try store.check().contains(isBack ? "1 accounts, 1 sessions" : "0 accounts, 0 sessions"))
         }
     }
 
@@ -169,11 +189,11 @@ import UserStores
     private func open(
         _ subject: String, _ end: Int64, marks: [Mark] = [], receipt: Receipt? = nil, in store: any UserStore
     ) throws -> CandidateSignIn {
-        try store.signIn(person(subject), repeating: receipt?.name, once: marks) { account, _ in
+        let departure = Mark(name: subject == "1" ? name : randomBytes(32), expiresAt: noon.adding(seconds: end))
+        return try store.signIn(person(subject), since: departure, repeating: receipt?.name, once: marks) {
+            account, _ in
             Opening(
-                account: account, session: login(of: account), audit: [entry(.signedIn, account.id)], receipt: receipt,
-                latestDeletion: Mark(
-                    name: subject == "1" ? name : randomBytes(32), expiresAt: noon.adding(seconds: end)))
+                account: account, session: login(of: account), audit: [entry(.signedIn, account.id)], receipt: receipt)
         }
     }
 
