@@ -55,7 +55,9 @@ import Testing
             #expect(try life.site.run("check").text.contains("0 accounts, 0 sessions"))
             let fresh = try life.site.send(life.site.event(token: life.site.token("--subject", sub)))
             #expect(fresh.status == 201 && fresh.accountID != first.accountID)
-            #expect(try life.site.send(old).status == 200, "it is their account, and the token is young enough")
+            // Nor is the person who is back reached by it.
+            #expect(try life.site.send(old).status == 401)
+            #expect(try life.events(fresh.accountID) == ["account_created", "signed_in", "sign_in_refused"])
         }
     }
 
