@@ -17,6 +17,8 @@ began=0
 # On any way out: say which step failed, if one did, and leave nothing behind.
 finish() {
     status=$?
+    # shellcheck disable=SC2046 # what still runs in the background
+    kill $(jobs -p) 2>/dev/null || :
     rm -rf "$logs"
     [ $status -eq 0 ] || echo "FAILED: ${step:-start} (exit $status)" >&2
 }
@@ -50,16 +52,18 @@ build() {
 }
 
 # Runs tests quietly but for their summary. Of those that fail it shows everything and then, as the last lines that a reader of
-# a long log sees, what failed.
+# a long log sees, what failed. $1 names their log, then the command
 tests() {
-    if "$@" >"$logs/test" 2>&1; then
-        tail -n 1 "$logs/test"
+    log=$logs/$1
+    shift
+    if "$@" >"$log" 2>&1; then
+        tail -n 1 "$log"
         return
     fi
-    cat "$logs/test"
+    cat "$log"
     printf '\nWhat failed:\n'
-    grep -a -A 4 -E 'recorded an issue|Fatal error|error: Exited' "$logs/test" | cut -c 1-600 | head -n 200
-    grep -a -E '^✘|error:' "$logs/test" | cut -c 1-300 | tail -n 60
+    grep -a -A 4 -E 'recorded an issue|Fatal error|error: Exited' "$log" | cut -c 1-600 | head -n 200
+    grep -a -E '^✘|error:' "$log" | cut -c 1-300 | tail -n 60
     return 1
 }
 
@@ -68,22 +72,9 @@ deploy/packages.sh core sqlite test
 swift --version 2>&1 | head -n 1
 end
 
-# What needs them is skipped without them, and says so.
-begin "Tools"
-tools=0
-Tests/tools.sh || tools=$?
-[ $tools -eq 0 ] || [ $tools -eq 69 ] || exit $tools
-[ $tools -eq 0 ] || echo "left out: the store contract over DynamoDB, signatures, the Lambda emulator, the templates"
-end
-
-begin "Templates"
-if [ $tools -eq 0 ]; then
-    .build/tools/bin/cfn-lint --non-zero-exit-code informational deploy/lambda/template.yaml
-    echo "deploy/lambda/template.yaml: cfn-lint has nothing to say"
-else
-    echo "deploy/lambda/template.yaml: not checked, as cfn-lint cannot be had"
-fi
-end
+# They come over the network while what is ours is built.
+Tests/tools.sh >"$logs/tools" 2>&1 &
+fetching=$!
 
 begin "Format"
 swift format lint --strict --recursive --parallel Sources Tests Package.swift
@@ -99,6 +90,24 @@ traits="--traits default,PostgreSQL"
 begin "Build"
 # shellcheck disable=SC2086 # options
 build swift build $traits --build-tests --disable-index-store
+end
+
+# What needs them is skipped without them, and says so.
+begin "Tools"
+tools=0
+wait "$fetching" || tools=$?
+cat "$logs/tools"
+[ $tools -eq 0 ] || [ $tools -eq 69 ] || exit $tools
+[ $tools -eq 0 ] || echo "left out: the store contract over DynamoDB, signatures, the Lambda emulator, the templates"
+end
+
+begin "Templates"
+if [ $tools -eq 0 ]; then
+    .build/tools/bin/cfn-lint --non-zero-exit-code informational deploy/lambda/template.yaml
+    echo "deploy/lambda/template.yaml: cfn-lint has nothing to say"
+else
+    echo "deploy/lambda/template.yaml: not checked, as cfn-lint cannot be had"
+fi
 end
 
 begin "Release"
@@ -142,7 +151,7 @@ build swift build $without_sqlite --build-tests --disable-index-store -Xswiftc -
     -Xcc -I"$absent" -Xlinker -L"$absent"
 # shellcheck disable=SC2086 # options
 # The stores of this build, and whole programs; all else is the same code, and is tested below.
-tests swift test $without_sqlite --skip-build \
+tests without swift test $without_sqlite --skip-build \
     --filter '^UserStoresTests\.(AccountContract|StoreContract|StoreURL)|^IntegrationTests\.(Command|GoldenEvent|SignIn)|^LinkageTests'
 end
 
@@ -154,10 +163,19 @@ end
 asynchronous='^XidTests|AuthAppleClientTests'
 begin "Tests of the client"
 # shellcheck disable=SC2086 # options
-tests swift test $traits --skip-build --filter "$asynchronous"
+tests client swift test $traits --skip-build --filter "$asynchronous"
 end
 
+# The pool has a thread a processor, and most of these wait for programs and servers: in two processes at once, half as long.
+stores='^(UserStores|KeyCache|CurlHTTP)Tests'
 begin "Tests"
 # shellcheck disable=SC2086 # options
-AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple tests swift test $traits --skip-build --skip "$asynchronous"
+tests stores swift test $traits --skip-build --ignore-lock --filter "$stores" &
+waiting=$!
+failed=0
+# shellcheck disable=SC2086 # options
+AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple \
+    tests all swift test $traits --skip-build --ignore-lock --skip "$asynchronous|$stores" || failed=$?
+wait "$waiting" || failed=$?
+[ $failed -eq 0 ] || exit $failed
 end
