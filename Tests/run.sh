@@ -89,7 +89,7 @@ end
 traits="--traits default,PostgreSQL"
 begin "Build"
 # shellcheck disable=SC2086 # options
-build swift build $traits --build-tests --disable-index-store
+build swift build $traits --build-tests
 end
 
 # What needs them is skipped without them, and says so.
@@ -145,10 +145,9 @@ if echo 'int main(void) { return 0; }' | clang -L "$absent" -o "$logs/probe" -x 
     exit 1
 fi
 without_sqlite="--scratch-path .build/without-sqlite --disable-default-traits"
-# Neither an index nor what a debugger reads: an eighth less to do.
+# Without what a debugger reads, which takes long to write.
 # shellcheck disable=SC2086 # options
-build swift build $without_sqlite --build-tests --disable-index-store -Xswiftc -gnone \
-    -Xcc -I"$absent" -Xlinker -L"$absent"
+build swift build $without_sqlite --build-tests -Xswiftc -gnone -Xcc -I"$absent" -Xlinker -L"$absent"
 # shellcheck disable=SC2086 # options
 # The stores of this build, and whole programs; all else is the same code, and is tested below.
 tests without swift test $without_sqlite --skip-build \
