@@ -15,8 +15,7 @@ package protocol UserRepository: AppleGrantRepository {
     /// finds nobody. An account whose `appleSubject` becomes another loses its grants, which were the other team's.
     func signIn(
         _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
-        at now: UnixTime,
-        _ open: (_ known: Account?) -> Opening?
+        at now: UnixTime, _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome
 
     /// The account with this id.
@@ -135,7 +134,6 @@ package enum AccountChange {
     case keep
     /// What can change is written, and those sessions end. Where one ends, where the account is disabled and where consent is
     /// withdrawn, no repetition of a sign-in gets its tokens again.
-    ///
     case update(Account, ending: [Session] = [], withdrawal: Withdrawal? = nil, audit: [AuditEntry])
     /// The account goes with its sessions and all personal data. Of the audit remains what happened and when, without the
     /// addresses that requests came from. Its grants become revocations where `revoking` says so, and go otherwise.

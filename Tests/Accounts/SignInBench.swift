@@ -139,8 +139,7 @@ final class RecordingUsers: UserRepository {
 
     func signIn(
         _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
-        at now: UnixTime,
-        _ open: (_ known: Account?) -> Opening?
+        at now: UnixTime, _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         lookups.append(lookup)
         self.marks += marks

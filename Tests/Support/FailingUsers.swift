@@ -10,8 +10,7 @@ package struct FailingUsers: UserRepository, AttemptCounter {
 
     package func signIn(
         _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
-        at now: UnixTime,
-        _ open: (_ known: Account?) -> Opening?
+        at now: UnixTime, _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome { throw error }
     package func account(_ id: UUIDv7) throws(StoreError) -> Account? { throw error }
     package func session(_ id: UUIDv7) throws(StoreError) -> (Session, Account)? { throw error }

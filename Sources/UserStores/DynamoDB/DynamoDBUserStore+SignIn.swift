@@ -4,8 +4,7 @@ package import JOSE
 extension DynamoDBUserStore {
     package func signIn(
         _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
-        at now: UnixTime,
-        _ open: (_ known: Account?) -> Opening?
+        at now: UnixTime, _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         try perform { table throws(DynamoDBFailure) in
             let seen = try SignInView(lookup, repeating: repetition, once: marks, in: table)

@@ -18,8 +18,7 @@ package final class MemoryUserStore: UserStore {
 
     package func signIn(
         _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
-        at now: UnixTime,
-        _ open: (_ known: Account?) -> Opening?
+        at now: UnixTime, _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         if let repetition, let (receipt, _) = receipts[repetition], receipt.expiresAt > now {
             return .repeated(receipt)

@@ -6,8 +6,7 @@ extension PostgreSQLUserStore {
     /// Two round trips: everything is read, and the account held; then everything is written and committed.
     package func signIn(
         _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
-        at now: UnixTime,
-        _ open: (_ known: Account?) -> Opening?
+        at now: UnixTime, _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         try transaction { queries throws(PostgreSQLFailure) in
             // Accounts first: who waits for one sees afterwards what the other left.

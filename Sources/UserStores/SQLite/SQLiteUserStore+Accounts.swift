@@ -6,8 +6,7 @@ extension SQLiteUserStore {
     /// Everything is read and decided before the first row is written, so that a refusal has nothing to undo.
     package func signIn(
         _ lookup: AppleLookup, since departure: Mark?, repeating repetition: [UInt8]?, once marks: [Mark],
-        at now: UnixTime,
-        _ open: (_ known: Account?) -> Opening?
+        at now: UnixTime, _ open: (_ known: Account?) -> Opening?
     ) throws(StoreError) -> SignInOutcome {
         try transaction { connection throws(SQLiteFailure) in
             if let repetition, let receipt = try connection.receipt(repetition, at: now) { return .repeated(receipt) }

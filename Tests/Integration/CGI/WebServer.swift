@@ -93,6 +93,8 @@ final class WebServer {
         process.arguments = Array(command.dropFirst())
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
+        // As a platform does; and the server's user may not enter this one, where root's home is root's alone.
+        process.currentDirectoryURL = URL(filePath: "/")
         let log = configuration.folder.appending(path: "standard-error-\(processes.count).log")
         try Data().write(to: log)
         process.standardOutput = try FileHandle(forWritingTo: log)
