@@ -168,13 +168,13 @@ end
 # The pool has a thread a processor, and most of these wait for programs and servers: two processes at once have more of them.
 apart='^(UserStores|KeyCache|CurlHTTP)Tests|^IntegrationTests\.(Clock|Killed|KilledFetch|MachineFault|Memory)Tests'
 begin "Tests"
+export AUTH_APPLE_RELEASE_BINARY="$package_root/dist/auth-apple"
 # shellcheck disable=SC2086 # options
 tests apart swift test $traits --skip-build --ignore-lock --filter "$apart" &
 waiting=$!
 failed=0
 # shellcheck disable=SC2086 # options
-AUTH_APPLE_RELEASE_BINARY=$package_root/dist/auth-apple \
-    tests all swift test $traits --skip-build --ignore-lock --skip "$asynchronous|$apart" || failed=$?
+tests all swift test $traits --skip-build --ignore-lock --skip "$asynchronous|$apart" || failed=$?
 wait "$waiting" || failed=$?
 [ $failed -eq 0 ] || exit $failed
 end
